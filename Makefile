@@ -1,0 +1,46 @@
+# `make demo` and `make test` set everything up by themselves, from Python 3 and make alone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BENCH := .venv-bench
+
+.PHONY: help demo test lint format bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.installed  ## learn a causal graph from the protein data we ship
+	$(BIN)/sartre discover sachs
+
+test: $(VENV)/.installed  ## run the tests, docstring examples included
+	$(BIN)/python -m pytest -n auto tests src/sartre
+
+lint: $(VENV)/.installed  ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright --level error
+
+format: $(VENV)/.installed  ## rewrite the files as `make lint` wants them
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+$(BENCH)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --upgrade pip
+	$(BENCH)/bin/python -m pip install --quiet --editable '.[bench]'
+	@touch $@
+
+bench: $(BENCH)/.installed  ## speed and agreement, beside the peers (their own environment; minutes)
+	$(BENCH)/bin/python benchmarks/solver_agreement.py
+	$(BENCH)/bin/python benchmarks/pruning_speed.py
+	$(BENCH)/bin/python benchmarks/ordering_speed.py
+
+clean:  ## remove the environments and caches
+	rm -rf $(VENV) $(BENCH) .pytest_cache .ruff_cache dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,7 @@
+"""Order-based causal discovery: learn a topological order, then prune every edge the data does not need."""
+
+from sartre.graph import Dag
+
+__version__ = "0.1.0"
+
+__all__ = ["Dag", "__version__"]
