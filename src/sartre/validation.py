@@ -1,0 +1,303 @@
+"""The one door for user data: tables, orders, masks and settings are checked here and trusted inside."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+
+from sartre.graph import default_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+LARGEST = 1e150  # the square of anything larger may overflow a double
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Table:
+    """Checked data: finite float64 columns (contiguous each) and their names.
+
+    Every ``fit`` of this library takes one as it takes an array, so data is checked once.
+    ``np.asarray(table)`` gives the values, for estimators that know nothing of this class.
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.values.shape[0], self.values.shape[1]
+
+    def standardized(self) -> Table:
+        """Return the table with every column at mean zero and variance one (constant columns at zero)."""
+        centred = self.values - self.values.mean(axis=0)
+        scale = np.where(self.constant, 1.0, centred.std(axis=0))
+        return Table(np.asfortranarray(np.where(self.constant, 0.0, centred / scale)), self.names)
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns hold one value only."""
+        return self.values.min(axis=0) == self.values.max(axis=0)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401 - NumPy's own
+        if dtype is None and not copy:
+            return self.values
+        return np.array(self.values, dtype=dtype)
+
+
+def as_table(X: Any, *, min_rows: int = 1, min_columns: int = 1) -> Table:  # noqa: ANN401 - any table is welcome
+    """Check a table of numbers and keep its names.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), any eager data frame, or Table
+        Rows are samples, columns are variables.
+    min_rows, min_columns : int
+        Fewer raise a ``ValueError``.
+
+    Returns
+    -------
+    Table
+        A `Table` passed in comes back as it is. Constant and duplicated columns give one warning each.
+
+    Examples
+    --------
+    >>> as_table([[1, 2.5], [3, 4.5]]).names
+    ('x0', 'x1')
+    """
+    if isinstance(X, Table):
+        table = X
+    else:
+        values, names = _read(X)
+        _check_names(names)
+        _check_finite(values, names)
+        table = Table(values, tuple(names))
+    if table.shape[0] < min_rows:
+        raise ValueError(f"At least {min_rows} rows are needed. Got {table.shape[0]}. Bring more samples.")
+    if table.shape[1] < min_columns:
+        raise ValueError(f"At least {min_columns} columns are needed. Got {table.shape[1]}: {_listed(table.names)}.")
+    if table is not X:
+        _warn_about_columns(table)
+    return table
+
+
+def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
+    """Return an order as column indices, source first; column indices or names in, each exactly once.
+
+    Examples
+    --------
+    >>> check_order(["b", "a"], ["a", "b"])
+    array([1, 0])
+    """
+    index: dict[Any, int] = {name: j for j, name in enumerate(names)}
+    positions = []
+    for item in list(order):
+        if isinstance(item, str) and item in index:
+            positions.append(index[item])
+        elif isinstance(item, Integral) and 0 <= int(item) < len(names):
+            positions.append(int(item))
+        else:
+            raise ValueError(
+                f"An order lists column names, or numbers from 0 to {len(names) - 1}. Got {item!r}; "
+                f"the columns are {_listed(names)}."
+            )
+    counts = Counter(positions)
+    wrong = [names[j] for j in range(len(names)) if counts[j] != 1]
+    if wrong:
+        raise ValueError(f"An order must list every column exactly once. Missing or repeated: {_listed(wrong)}.")
+    return np.array(positions, dtype=np.intp)
+
+
+def check_candidates(candidates: Any, order: NDArray[np.intp]) -> NDArray[np.bool_]:  # noqa: ANN401
+    """Return which edges may stay: [parent, child], earlier -> later in the order and allowed by the mask."""
+    d = len(order)
+    position = np.argsort(order)
+    allowed = position[:, None] < position[None, :]
+    if candidates is None:
+        return allowed
+    mask = np.asarray(candidates)
+    if mask.shape != (d, d) or not (mask.dtype == bool or np.isin(mask, (0, 1)).all()):
+        raise ValueError(
+            f"'candidates' must be a ({d}, {d}) matrix of booleans, [parent, child]. "
+            f"Got shape {mask.shape}, dtype {mask.dtype}."
+        )
+    return allowed & mask.astype(bool)
+
+
+def check_number(
+    owner: object,
+    name: str,
+    *,
+    low: float,
+    high: float = np.inf,
+    integer: bool = False,
+    open_low: bool = False,
+) -> None:
+    """Check one numeric setting of an estimator, in scikit-learn's error grammar."""
+    value = getattr(owner, name)
+    kind, word = (Integral, "an int") if integer else (Real, "a float")
+    interval = f"{'(' if open_low else '['}{low}, {high}{')' if high == np.inf else ']'}"
+    grammar = f"The '{name}' parameter of {type(owner).__name__} must be {word} in the range {interval}."
+    if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{grammar} Got {value!r} instead.")
+    number = float(value)
+    if not (low <= number <= high) or np.isinf(number) or (open_low and number == low):
+        raise ValueError(f"{grammar} Got {value!r} instead.")
+
+
+def check_choice(owner: object, name: str, choices: Sequence[str]) -> None:
+    """Check one setting that is a word, in scikit-learn's error grammar."""
+    value = getattr(owner, name)
+    if value not in choices:
+        options = " or ".join(repr(choice) for choice in choices)
+        raise ValueError(f"The '{name}' parameter of {type(owner).__name__} must be {options}. Got {value!r} instead.")
+
+
+def _read(X: Any) -> tuple[NDArray[np.float64], list[str]]:  # noqa: ANN401
+    if sparse.issparse(X):
+        raise TypeError("A dense table is needed. Got a sparse matrix; pass X.toarray().")
+    if hasattr(X, "columns"):
+        _check_names([str(name) for name in X.columns])
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    if isinstance(frame, nw.DataFrame):
+        names = [str(name) for name in frame.columns]
+        values = np.empty(frame.shape, dtype=np.float64, order="F")
+        for j, name in enumerate(names):
+            values[:, j] = _numeric(frame[:, j], name)
+        return values, names
+    array = _to_array(X)
+    if array.ndim == 0:
+        raise TypeError(f"A table is needed: a two-dimensional array or an eager data frame. Got {type(X).__name__}.")
+    if array.ndim != 2:
+        raise ValueError(
+            f"A table has rows and columns: two dimensions. Got {array.ndim}. "
+            "Reshape it, one row a sample and one column a variable."
+        )
+    names = default_names(array.shape[1])
+    if array.dtype.kind in "fiub":
+        return np.array(array, dtype=np.float64, order="F"), names
+    if array.dtype.kind not in "OUS":
+        raise TypeError(f"A table of real numbers is needed. Got an array of dtype {array.dtype}.")
+    columns = [_from_objects(array[:, j].astype(object), name) for j, name in enumerate(names)]
+    return np.asfortranarray(np.column_stack(columns) if columns else np.empty(array.shape)), names
+
+
+def _to_array(X: Any) -> NDArray[Any]:  # noqa: ANN401
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise ValueError("Every row of a table has the same number of values. Got rows of different lengths.") from None
+
+
+def _numeric(column: nw.Series[Any], name: str) -> NDArray[Any]:
+    kind = column.dtype
+    if kind.is_numeric() or kind == nw.Boolean:
+        return column.cast(nw.Float64).to_numpy().astype(np.float64)
+    if kind.is_temporal():
+        raise TypeError(
+            f"Column '{name}' holds dates or times. A number is needed: "
+            "turn it into one (days since a start, say) or leave the column out."
+        )
+    if isinstance(kind, (nw.String, nw.Object, nw.Unknown)):
+        return _from_objects(column.to_numpy(), name)
+    raise TypeError(f"Column '{name}' is of type {kind}. A number is needed: code it as one or leave the column out.")
+
+
+def _from_objects(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    wanted = [
+        row for row, value in enumerate(values) if not (_is_missing(value) or isinstance(value, (Real, np.bool_)))
+    ]
+    if not wanted:
+        return np.array([np.nan if _is_missing(value) else float(value) for value in values], dtype=np.float64)
+    row = next((row for row in wanted if not _reads_as_number(values[row])), None)
+    if row is None:
+        raise ValueError(f"Column '{name}' holds numbers written as text. Turn them into numbers first.")
+    raise ValueError(
+        f"Column '{name}' holds '{values[row]}' in row {row} (the first row is 0). A number is needed: "
+        "correct the value, drop the row, or leave the column out."
+    )
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or type(value).__name__ == "NAType" or bool(isinstance(value, float) and np.isnan(value))
+
+
+def _reads_as_number(value: Any) -> bool:  # noqa: ANN401
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_names(names: Sequence[str]) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"Every column needs a name of its own. Repeated: {_listed(repeated)}. Rename them.")
+
+
+def _check_finite(values: NDArray[np.float64], names: Sequence[str]) -> None:
+    if values.size == 0:
+        return
+    missing = np.isnan(values)
+    if missing.any():
+        counts = [f"'{names[j]}' {missing[:, j].sum()}" for j in np.flatnonzero(missing.any(axis=0)).tolist()]
+        row, j = np.argwhere(missing)[0]
+        raise ValueError(
+            f"Missing values (NaN) by column: {_listed(counts)}; the first is in row {row} (the first row is 0), "
+            f"column '{names[j]}'. Drop those rows or fill them in first."
+        )
+    with np.errstate(over="ignore"):
+        spread = values.max(axis=0) - values.min(axis=0)
+    largest = np.abs(values).max(axis=0)
+    for j in np.flatnonzero(largest > LARGEST).tolist():
+        row = int(np.abs(values[:, j]).argmax())
+        what = "infinity" if np.isinf(largest[j]) else f"{values[row, j]:g} (its square overflows)"
+        raise ValueError(
+            f"Column '{names[j]}' holds {what} in row {row} (the first row is 0). "
+            "Correct the value or rescale the column."
+        )
+    for j in np.flatnonzero((spread > 0) & (spread < 1 / LARGEST)).tolist():
+        raise ValueError(
+            f"Column '{names[j]}' varies by {spread[j]:g} only, whose square is zero in floating point. "
+            "Rescale the column."
+        )
+
+
+def _warn_about_columns(table: Table) -> None:
+    constant = [table.names[j] for j in np.flatnonzero(table.constant)]
+    if constant:
+        warnings.warn(
+            f"Constant columns can be neither cause nor effect: {_listed(constant)}.",
+            UserWarning,
+            stacklevel=4,
+        )
+    first: dict[bytes, str] = {}
+    copies = []
+    for j in np.flatnonzero(~table.constant):
+        original = first.setdefault(table.values[:, j].tobytes(), table.names[j])
+        if original != table.names[j]:
+            copies.append(f"{table.names[j]} = {original}")
+    if copies:
+        warnings.warn(
+            f"Duplicated columns: {_listed(copies)}. The data cannot tell copies apart, so the edges between and into "
+            "them are arbitrary. Keep one of each.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _listed(items: Sequence[str]) -> str:
+    shown = ", ".join(items[:_SHOWN])
+    return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
