@@ -1,0 +1,1 @@
+"""Sparse additive regression; knows nothing of causality."""

@@ -1,0 +1,113 @@
+"""Everything that depends on the predictors alone, computed once and shared by all targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sartre.additive.bins import code_type, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+RANK_TOL = (
+    1e-12  # directions with a smaller share of the largest eigenvalue are zero (each tree's leaves add up to one)
+)
+
+
+class Basis(NamedTuple):
+    """Basis functions of one variable, as a table: one row a bin, one column a function.
+
+    ``edges`` are the bins' B - 1 inner borders: bin b is ``(edges[b - 1], edges[b]]``.
+    """
+
+    edges: NDArray[np.float64]
+    table: NDArray[np.float64]
+
+
+class Design(NamedTuple):
+    """Codes of every variable and its basis, centred and rotated so that its Gram matrix is diagonal.
+
+    With Phi_j the centred basis of variable j on the n samples and Phi_j' Phi_j / n = V D V', variable
+    j has U_j = (centred table) V and D_j in decreasing order, directions with D = 0 left out. Flat arrays:
+    the table of j starts at ``table_start[j]`` (row-major, ``n_bins[j]`` x ``rank[j]``), its D at
+    ``spectrum_start[j]``. A variable without a basis (a constant column) has rank 0.
+    """
+
+    codes: NDArray[Any]
+    n_bins: NDArray[np.intp]
+    rank: NDArray[np.intp]
+    table_start: NDArray[np.intp]
+    spectrum_start: NDArray[np.intp]
+    tables: NDArray[np.float64]
+    spectrum: NDArray[np.float64]
+
+    def table(self, j: int) -> NDArray[np.float64]:
+        """Return U_j, shape (n_bins[j], rank[j])."""
+        start, shape = self.table_start[j], (self.n_bins[j], self.rank[j])
+        return self.tables[start : start + shape[0] * shape[1]].reshape(shape)
+
+    def eigenvalues(self, j: int) -> NDArray[np.float64]:
+        """Return D_j, shape (rank[j],), largest first."""
+        return self.spectrum[self.spectrum_start[j] : self.spectrum_start[j] + self.rank[j]]
+
+
+def prepare(X: NDArray[np.float64], bases: Sequence[Basis]) -> Design:
+    """Encode the columns and diagonalise every variable's basis.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    bases : d bases, one a column
+
+    Returns
+    -------
+    Design
+
+    Examples
+    --------
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> design = prepare(X, [Basis(edges=np.array([2.0]), table=np.eye(2))])
+    >>> design.codes
+    array([[0, 0, 1, 1]], dtype=uint8)
+    >>> design.eigenvalues(0)
+    array([0.5])
+    """
+    n_bins = np.array([len(basis.table) for basis in bases], dtype=np.intp)
+    codes = np.empty((len(bases), len(X)), dtype=code_type(int(n_bins.max(initial=1))))
+    tables, spectra = [], []
+    for j, basis in enumerate(bases):
+        codes[j] = encode(X[:, j], basis.edges)
+        share = np.bincount(codes[j], minlength=n_bins[j]) / len(X)
+        table, spectrum = _diagonalise(basis.table, share)
+        tables.append(table.ravel())
+        spectra.append(spectrum)
+    rank = np.array([len(spectrum) for spectrum in spectra], dtype=np.intp)
+    return Design(
+        codes=codes,
+        n_bins=n_bins,
+        rank=rank,
+        table_start=_starts(n_bins * rank),
+        spectrum_start=_starts(rank),
+        tables=np.concatenate([np.empty(0), *tables]),
+        spectrum=np.concatenate([np.empty(0), *spectra]),
+    )
+
+
+def _diagonalise(
+    table: NDArray[np.float64], share: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return U = (table - mean) V and D, where V D V' is the covariance of the table's columns."""
+    if table.shape[1] == 0:
+        return table, np.empty(0)
+    centred = table - share @ table
+    values, vectors = np.linalg.eigh(centred.T @ (share[:, None] * centred))
+    kept = np.flatnonzero(values > RANK_TOL * values[-1])[::-1]
+    return centred @ vectors[:, kept], values[kept]
+
+
+def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.intp)

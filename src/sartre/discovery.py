@@ -1,0 +1,90 @@
+"""Causal discovery in two steps: learn an order, then prune its fully connected graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+
+from sartre.graph import Dag
+from sartre.order import SCORE
+from sartre.prune import SARTRE
+from sartre.validation import as_table
+
+MIN_ROWS = 10
+
+
+class CausalDiscovery(BaseEstimator):
+    """Learn a causal DAG from a table: any orderer, then any pruner.
+
+    Parameters
+    ----------
+    order : orderer, optional
+        ``fit(X)`` gives ``order_``. `sartre.order.SCORE` by default.
+    prune : pruner, optional
+        ``fit(X, order)`` gives ``adjacency_matrix_`` and ``edges_``. `sartre.prune.SARTRE` by default.
+    n_jobs, random_state : optional
+        Handed to every step that has such a setting and leaves it at None.
+
+    Attributes
+    ----------
+    graph_ : Dag
+        The learnt graph, with the columns' names.
+    order_ : array of shape (d,)
+        Column indices, source first.
+    adjacency_matrix_ : uint8 array of shape (d, d)
+        1 where row is a parent of column.
+    edges_ : DataFrame
+        The edges with what the pruner says of each.
+    order_step_, prune_step_ : the fitted steps
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> rain = rng.normal(size=500)
+    >>> river = np.sin(2 * rain) + rng.normal(size=500) / 2
+    >>> flood = river**2 / 2 + rng.normal(size=500) / 2
+    >>> table = pd.DataFrame({"flood": flood, "rain": rain, "river": river})
+    >>> CausalDiscovery(random_state=0).fit(table).graph_
+    Dag: 3 variables, 2 edges
+      rain -> river
+      river -> flood
+    """
+
+    def __init__(
+        self,
+        order: Any = None,  # noqa: ANN401 - anything with fit(X) and order_
+        prune: Any = None,  # noqa: ANN401 - anything with fit(X, order), adjacency_matrix_ and edges_
+        *,
+        n_jobs: int | None = None,
+        random_state: Any = None,  # noqa: ANN401
+    ) -> None:
+        self.order = order
+        self.prune = prune
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any) -> CausalDiscovery:  # noqa: ANN401 - any table
+        """Learn the graph of a table's columns.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or data frame
+            At least 10 rows and 2 columns of finite numbers.
+        """
+        table = as_table(X, min_rows=MIN_ROWS, min_columns=2)
+        self.order_step_ = self._ready(SCORE() if self.order is None else self.order).fit(table)
+        self.order_ = self.order_step_.order_
+        self.prune_step_ = self._ready(SARTRE() if self.prune is None else self.prune).fit(table, self.order_)
+        self.adjacency_matrix_ = self.prune_step_.adjacency_matrix_
+        self.edges_ = self.prune_step_.edges_
+        self.graph_ = Dag(self.adjacency_matrix_, table.names)
+        return self
+
+    def _ready(self, step: Any) -> Any:  # noqa: ANN401
+        """Return a fresh copy of a step, with this model's `n_jobs` and `random_state` where it has none."""
+        step = clone(step)
+        settings = step.get_params(deep=False)
+        missing = [name for name in ("n_jobs", "random_state") if name in settings and settings[name] is None]
+        return step.set_params(**{name: getattr(self, name) for name in missing})

@@ -1,0 +1,71 @@
+"""SCORE (Rolland et al., 2022): leaves are where the score's own derivative does not vary."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sartre.stein import Stein
+from sartre.validation import as_table, check_number
+
+logger = logging.getLogger(__name__)
+
+
+class SCORE(BaseEstimator):
+    """Order variables by removing leaves: l = argmin_j Var[d s_j / d x_j], again and again.
+
+    For x_j = f_j(parents) + Gaussian noise, the j-th derivative of the score s_j is constant if and only if
+    j is a leaf. The derivative is estimated by the exact second-order Stein estimator (`sartre.stein`): double
+    precision, kernel width at the median of all distances, one Cholesky factorisation a leaf,
+    O(n^2 + n d) memory and O(d n^3) time.
+
+    The criterion depends on the columns' units: rescaling a column by c divides its variance by c^4.
+
+    Parameters
+    ----------
+    eta : float
+        Ridge of the estimator.
+
+    Attributes
+    ----------
+    order_ : array of shape (d,)
+        Column indices, source first. Constant columns come first.
+
+    References
+    ----------
+    Rolland et al., "Score matching enables causal discovery of nonlinear additive noise models", ICML 2022.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cause = rng.normal(size=300)
+    >>> effect = np.sin(2 * cause) + rng.normal(size=300) / 2
+    >>> SCORE().fit(np.column_stack([effect, cause])).order_
+    array([1, 0])
+    """
+
+    def __init__(self, eta: float = 0.001) -> None:
+        self.eta = eta
+
+    def fit(self, X: Any) -> SCORE:  # noqa: ANN401 - any table
+        """Learn the order of a table's columns.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or data frame
+        """
+        check_number(self, "eta", low=0.0, open_low=True)
+        table = as_table(X, min_rows=2)
+        remaining = np.flatnonzero(~table.constant)
+        leaves: list[int] = []
+        while len(remaining) > 1:
+            variances = Stein(table.values[:, remaining], self.eta).hessian_diagonal().var(axis=0)
+            leaf = int(np.argmin(variances))
+            leaves.append(int(remaining[leaf]))
+            remaining = np.delete(remaining, leaf)
+            logger.info("order: %d of %d leaves found", len(leaves), len(leaves) + len(remaining))
+        self.order_ = np.concatenate([np.flatnonzero(table.constant), remaining, leaves[::-1]]).astype(np.intp)
+        return self

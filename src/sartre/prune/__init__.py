@@ -1,0 +1,5 @@
+"""Pruning: ``fit(X, order)`` gives ``adjacency_matrix_`` (row -> column) and ``edges_``."""
+
+from sartre.prune.sartre import SARTRE
+
+__all__ = ["SARTRE"]

@@ -1,0 +1,108 @@
+"""The second-order Stein estimator of the score and its derivatives, without an n x n x d tensor.
+
+With s(x) = grad log p(x), kernel K_ab = exp(-|x_a - x_b|^2 / 2h^2) / h, row sums r = K 1 and
+A = (K + eta I)^-1, the estimates at the n samples are (Rolland et al., 2022; sums over b written as products)
+
+    score      G_j  = A D_j,           D_j = -(r x_j - K x_j) / h^2
+    diagonal   H_jj = A E_j - G_j^2,   E_j = (r x_j^2 - 2 x_j K x_j + K x_j^2) / h^4 - r / h^2
+    column c   H_cj = A F_j - G_c G_j, F_j = (r x_c x_j - x_c K x_j - x_j K x_c + K (x_c x_j)) / h^4 - [c = j] r / h^2
+
+so K, one Cholesky factor and n x d products are all that is ever held.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Stein:
+    """The estimator for one table: factor once, then ask for the score or its derivatives.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Centred inside, so that offsets do not cancel digits. Not all columns may be constant.
+    eta : float
+        Ridge added to the kernel matrix. It acts relative to 1 / h, so results depend on the columns' unit
+        (as in the original); it never falls below what double precision needs to factor the matrix.
+
+    Examples
+    --------
+    For a standard normal the score is -x and its derivative -1.
+
+    >>> X = np.random.default_rng(0).normal(size=(500, 1))
+    >>> estimate = Stein(X, eta=0.001)
+    >>> bool(np.abs(np.median(estimate.hessian_diagonal()) + 1) < 0.2)
+    True
+    """
+
+    def __init__(self, X: NDArray[np.float64], eta: float) -> None:
+        self._X = X - X.mean(axis=0)
+        kernel = _square_distances(self._X)
+        self._h = _median_distance(kernel)
+        kernel *= -0.5 / self._h**2
+        np.exp(kernel, out=kernel)
+        kernel /= self._h
+        self._kernel = kernel
+        self._row = kernel.sum(axis=1)[:, None]
+        ridge = max(eta, 100 * len(X) * np.finfo(float).eps / self._h)
+        shifted = kernel.copy()
+        shifted[np.diag_indices_from(shifted)] += ridge
+        self._factor = cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+
+    def score(self) -> NDArray[np.float64]:
+        """Return G, shape (n, d): the estimate of d log p / d x_j at every sample."""
+        return self._solve(self._score_side(self._kernel @ self._X))
+
+    def hessian_diagonal(self) -> NDArray[np.float64]:
+        """Return H_jj, shape (n, d): the estimate of d s_j / d x_j at every sample."""
+        X, h, d = self._X, self._h, self._X.shape[1]
+        KX, KX2 = np.hsplit(self._kernel @ np.hstack([X, X**2]), 2)
+        curvature = (self._row * X**2 - 2 * X * KX + KX2) / h**4 - self._row / h**2
+        solved = self._solve(np.hstack([self._score_side(KX), curvature]))
+        return solved[:, d:] - solved[:, :d] ** 2
+
+    def hessian_column(self, c: int) -> NDArray[np.float64]:
+        """Return H_cj for every j, shape (n, d): the estimate of d s_c / d x_j at every sample."""
+        X, h, d = self._X, self._h, self._X.shape[1]
+        xc = X[:, [c]]
+        KX, KXX = np.hsplit(self._kernel @ np.hstack([X, xc * X]), 2)
+        curvature = (self._row * xc * X - xc * KX - X * KX[:, [c]] + KXX) / h**4
+        curvature[:, [c]] -= self._row / h**2
+        solved = self._solve(np.hstack([self._score_side(KX), curvature]))
+        return solved[:, d:] - solved[:, [c]] * solved[:, :d]
+
+    def _score_side(self, KX: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (KX - self._row * self._X) / self._h**2
+
+    def _solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        return cho_solve(self._factor, right, overwrite_b=True, check_finite=False)
+
+
+def _square_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return |x_a - x_b|^2 for all pairs, by one product."""
+    squares = (X**2).sum(axis=1)
+    distances = X @ X.T
+    distances *= -2
+    distances += squares[:, None]
+    distances += squares
+    np.maximum(distances, 0.0, out=distances)
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def _median_distance(squares: NDArray[np.float64]) -> float:
+    """Return the lower median of all distances, self-distances included; of the positive ones if that is zero."""
+    values = squares.ravel()
+    middle = (values.size - 1) // 2
+    median = np.partition(values, middle)[middle]
+    if median == 0.0:  # more than half of all pairs coincide: discrete columns
+        positive = values[values > 0]
+        median = np.partition(positive, (positive.size - 1) // 2)[(positive.size - 1) // 2]
+    return float(np.sqrt(median))
