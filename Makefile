@@ -19,7 +19,7 @@ demo: $(VENV)/.installed  ## learn a causal graph from the protein data we ship
 	$(BIN)/sartre discover sachs
 
 test: $(VENV)/.installed  ## run the tests, docstring examples included
-	$(BIN)/python -m pytest -n auto tests src/sartre
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests src/sartre
 
 lint: $(VENV)/.installed  ## formatting, lint and types
 	$(BIN)/ruff format --check .

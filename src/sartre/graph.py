@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from sartre.validation import check_unique, default_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,7 +48,16 @@ class Dag:
     __slots__ = ("_adjacency", "_index", "_names")
 
     def __init__(self, adjacency: ArrayLike, names: Sequence[str] | None = None) -> None:
-        matrix = (np.asarray(adjacency) != 0).astype(np.uint8)
+        given = np.asarray(adjacency)
+        if given.dtype.kind not in "biuf":
+            raise TypeError(
+                f"The adjacency matrix must be a dense array of numbers. Got {type(adjacency).__name__} of dtype "
+                f"{given.dtype}."
+            )
+        if np.isnan(given).any():
+            i, j = np.argwhere(np.isnan(given))[0]
+            raise ValueError(f"The adjacency matrix must say 0 or 1 of every pair. Got NaN in row {i}, column {j}.")
+        matrix = (given != 0).astype(np.uint8)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(
                 f"The adjacency matrix must be square, one row and one column a variable. Got shape {matrix.shape}."
@@ -55,7 +65,7 @@ class Dag:
         labels = default_names(len(matrix)) if names is None else [str(name) for name in names]
         if len(labels) != len(matrix):
             raise ValueError(f"A graph of {len(matrix)} variables needs as many names. Got {len(labels)}.")
-        _check_unique(labels)
+        check_unique(labels)
         self._adjacency = matrix
         self._adjacency.setflags(write=False)
         self._names = tuple(labels)
@@ -66,8 +76,9 @@ class Dag:
     def from_edges(cls, edges: Iterable[tuple[str, str]], names: Sequence[str] | None = None) -> Dag:
         """Build a graph from ``(source, target)`` pairs; names in order of appearance unless given."""
         pairs = [(str(source), str(target)) for source, target in edges]
-        labels = list(dict.fromkeys(name for pair in pairs for name in pair)) if names is None else list(names)
-        _check_unique(labels)
+        mentioned = dict.fromkeys(name for pair in pairs for name in pair)
+        labels = list(mentioned) if names is None else [str(name) for name in names]
+        check_unique(labels)
         index = {name: i for i, name in enumerate(labels)}
         matrix = np.zeros((len(labels), len(labels)), dtype=np.uint8)
         for source, target in pairs:
@@ -118,9 +129,10 @@ class Dag:
 
     def reindex(self, names: Sequence[str]) -> Dag:
         """Return the same graph with its variables in another order."""
-        if sorted(names) != sorted(self._names):
-            missing = sorted(set(self._names) ^ set(names))
-            raise ValueError(f"The two graphs must have the same variables. Only in one of them: {missing}.")
+        check_unique(names)
+        if set(names) != set(self._names):
+            lone = sorted(set(self._names) ^ set(names), key=str)
+            raise ValueError(f"The two graphs must have the same variables. Only in one of them: {lone}.")
         rows = [self._index[name] for name in names]
         return Dag(self._adjacency[np.ix_(rows, rows)], names)
 
@@ -143,6 +155,9 @@ class Dag:
         """Read what `to_dict` wrote."""
         if data.get("direction") != DIRECTION:
             raise ValueError(f"A stored graph must state the direction '{DIRECTION}'. Got {data.get('direction')!r}.")
+        for key in ("nodes", "edges"):
+            if key not in data:
+                raise ValueError(f"A stored graph must have '{key}'. Got {', '.join(data)} only.")
         return cls.from_edges([(edge["source"], edge["target"]) for edge in data["edges"]], data["nodes"])
 
     def _position(self, name: str) -> int:
@@ -175,14 +190,3 @@ class Dag:
         if self.n_edges > _REPR_EDGES:
             lines.append(f"  ... and {self.n_edges - _REPR_EDGES} more")
         return "\n".join(lines)
-
-
-def default_names(n_columns: int) -> list[str]:
-    """Names of the columns of a plain array: x0, x1, ..."""
-    return [f"x{j}" for j in range(n_columns)]
-
-
-def _check_unique(names: Sequence[str]) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ValueError(f"Every variable needs a name of its own. Repeated: {', '.join(repeated)}. Rename them.")

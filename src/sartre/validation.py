@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 from scipy import sparse
-
-from sartre.graph import default_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,16 +79,31 @@ def as_table(X: Any, *, min_rows: int = 1, min_columns: int = 1) -> Table:  # no
         table = X
     else:
         values, names = _read(X)
-        _check_names(names)
+        check_unique(names)
         _check_finite(values, names)
         table = Table(values, tuple(names))
     if table.shape[0] < min_rows:
         raise ValueError(f"At least {min_rows} rows are needed. Got {table.shape[0]}. Bring more samples.")
     if table.shape[1] < min_columns:
-        raise ValueError(f"At least {min_columns} columns are needed. Got {table.shape[1]}: {_listed(table.names)}.")
+        raise ValueError(
+            f"At least {min_columns} columns are needed. Got {table.shape[1]}: {_listed(table.names) or 'none'}. "
+            "Bring more variables."
+        )
     if table is not X:
         _warn_about_columns(table)
     return table
+
+
+def default_names(n_columns: int) -> list[str]:
+    """Return the names of a plain array's columns: x0, x1, ..."""
+    return [f"x{j}" for j in range(n_columns)]
+
+
+def check_unique(names: Sequence[str]) -> None:
+    """Refuse a name that stands for two variables."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"Every variable needs a name of its own. Repeated: {_listed(repeated)}. Rename them.")
 
 
 def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
@@ -105,7 +119,7 @@ def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
     for item in list(order):
         if isinstance(item, str) and item in index:
             positions.append(index[item])
-        elif isinstance(item, Integral) and 0 <= int(item) < len(names):
+        elif isinstance(item, Integral) and not isinstance(item, bool) and 0 <= int(item) < len(names):
             positions.append(int(item))
         else:
             raise ValueError(
@@ -167,8 +181,8 @@ def check_choice(owner: object, name: str, choices: Sequence[str]) -> None:
 def _read(X: Any) -> tuple[NDArray[np.float64], list[str]]:  # noqa: ANN401
     if sparse.issparse(X):
         raise TypeError("A dense table is needed. Got a sparse matrix; pass X.toarray().")
-    if hasattr(X, "columns"):
-        _check_names([str(name) for name in X.columns])
+    if nw.dependencies.is_pandas_like_dataframe(X):
+        check_unique([str(name) for name in X.columns])
     frame = nw.from_native(X, pass_through=True, eager_only=True)
     if isinstance(frame, nw.DataFrame):
         names = [str(name) for name in frame.columns]
@@ -195,7 +209,7 @@ def _read(X: Any) -> tuple[NDArray[np.float64], list[str]]:  # noqa: ANN401
 
 def _to_array(X: Any) -> NDArray[Any]:  # noqa: ANN401
     try:
-        return np.asarray(X)
+        return np.ma.filled(X.astype(np.float64), np.nan) if np.ma.isMaskedArray(X) else np.asarray(X)
     except ValueError:
         raise ValueError("Every row of a table has the same number of values. Got rows of different lengths.") from None
 
@@ -215,14 +229,19 @@ def _numeric(column: nw.Series[Any], name: str) -> NDArray[Any]:
 
 
 def _from_objects(values: NDArray[Any], name: str) -> NDArray[np.float64]:
-    wanted = [
-        row for row, value in enumerate(values) if not (_is_missing(value) or isinstance(value, (Real, np.bool_)))
+    wrong = [
+        row
+        for row, value in enumerate(values)
+        if not (_is_missing(value) or isinstance(value, (Real, Decimal, np.bool_)))
     ]
-    if not wanted:
-        return np.array([np.nan if _is_missing(value) else float(value) for value in values], dtype=np.float64)
-    row = next((row for row in wanted if not _reads_as_number(values[row])), None)
+    if not wrong:
+        return np.array([np.nan if _is_missing(value) else _as_float(value) for value in values], dtype=np.float64)
+    row = next((row for row in wrong if not _reads_as_number(values[row])), None)
     if row is None:
-        raise ValueError(f"Column '{name}' holds numbers written as text. Turn them into numbers first.")
+        raise ValueError(
+            f"Column '{name}' holds numbers written as text, such as '{values[wrong[0]]}' in row {wrong[0]} "
+            "(the first row is 0). Turn them into numbers first."
+        )
     raise ValueError(
         f"Column '{name}' holds '{values[row]}' in row {row} (the first row is 0). A number is needed: "
         "correct the value, drop the row, or leave the column out."
@@ -233,18 +252,21 @@ def _is_missing(value: object) -> bool:
     return value is None or type(value).__name__ == "NAType" or bool(isinstance(value, float) and np.isnan(value))
 
 
-def _reads_as_number(value: Any) -> bool:  # noqa: ANN401
+def _as_float(value: Any) -> float:  # noqa: ANN401
+    try:
+        return float(value)
+    except OverflowError:  # an int past the largest double, refused later by column and row
+        return np.inf
+
+
+def _reads_as_number(value: object) -> bool:
+    if not isinstance(value, (str, bytes)):
+        return False
     try:
         float(value)
-    except (TypeError, ValueError):
+    except ValueError:
         return False
     return True
-
-
-def _check_names(names: Sequence[str]) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ValueError(f"Every column needs a name of its own. Repeated: {_listed(repeated)}. Rename them.")
 
 
 def _check_finite(values: NDArray[np.float64], names: Sequence[str]) -> None:
@@ -286,7 +308,8 @@ def _warn_about_columns(table: Table) -> None:
     first: dict[bytes, str] = {}
     copies = []
     for j in np.flatnonzero(~table.constant):
-        original = first.setdefault(table.values[:, j].tobytes(), table.names[j])
+        column = table.values[:, j] + 0.0  # -0.0 is 0.0
+        original = first.setdefault(column.tobytes(), table.names[j])
         if original != table.names[j]:
             copies.append(f"{table.names[j]} = {original}")
     if copies:

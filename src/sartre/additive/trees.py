@@ -2,8 +2,8 @@
 
 A completely random tree never looks at a target: its split points are uniform between a node's
 smallest and largest value, and the node that is split next is the one that explains most of a random
-target, as in scikit-learn's ``RandomTreesEmbedding(max_leaf_nodes=L)``. So one set of intervals serves
-every target. Intervals from a forest or from boosting do look at the target; they are here for ablations.
+target, one for all trees of a variable, as in scikit-learn's ``RandomTreesEmbedding(max_leaf_nodes=L)``.
+So one set of intervals serves every target. Intervals from a forest or from boosting do look at the target; they are here for ablations.
 """
 
 from __future__ import annotations
@@ -105,12 +105,11 @@ def random_intervals(column: NDArray[np.float64], n_trees: int, max_leaves: int,
     (36, 40)
     """
     ordered = np.sort(column)
-    targets = rng.random((n_trees, len(column)))
-    draws = rng.random((n_trees, 2 * max_leaves - 1))
+    target = np.concatenate(([0.0], np.cumsum(rng.random(len(column)))))
     cuts = []
-    for target, draw in zip(targets, draws, strict=True):
+    for draws in rng.random((n_trees, 2 * max_leaves - 1)):
         found = np.empty(max_leaves - 1)
-        count = _kernels.grow_tree(ordered, np.concatenate(([0.0], np.cumsum(target))), draw, MAX_DEPTH, found)
+        count = _kernels.grow_tree(ordered, target, draws, MAX_DEPTH, found)
         cuts.append(np.sort(found[:count]))
     return _indicators(cuts)
 

@@ -1,0 +1,96 @@
+"""CausalDiscovery: two steps composed, names kept, settings handed down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, clone
+
+from sartre import CausalDiscovery, Dag
+from sartre.datasets import load_sachs
+from sartre.metrics import shd
+from sartre.order import SCORE, FixedOrder
+from sartre.prune import SARTRE
+from sartre.simulate import random_dag, simulate
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(random_dag(6, 6, random_state=2), 500, mechanism="gp-additive", random_state=2)
+
+
+def test_it_is_the_order_and_then_the_pruning(data):
+    model = CausalDiscovery(order=SCORE(), prune=SARTRE(random_state=4)).fit(data.X)
+    order = SCORE().fit(data.X).order_
+    pruner = SARTRE(random_state=4).fit(data.X, order)
+    np.testing.assert_array_equal(model.order_, order)
+    np.testing.assert_array_equal(model.adjacency_matrix_, pruner.adjacency_matrix_)
+    assert model.graph_ == Dag(pruner.adjacency_matrix_, list(data.X.columns))
+    pd.testing.assert_frame_equal(model.edges_, pruner.edges_)
+
+
+def test_a_small_graph_is_recovered(data):
+    assert shd(data.dag, CausalDiscovery(random_state=0).fit(data.X).graph_) <= 2
+
+
+def test_seed_and_jobs_reach_the_steps_that_have_none_of_their_own(data):
+    handed = CausalDiscovery(random_state=4, n_jobs=2).fit(data.X)
+    assert handed.prune_step_.random_state == 4
+    assert handed.prune_step_.n_jobs == 2
+    own = CausalDiscovery(prune=SARTRE(random_state=9), random_state=4).fit(data.X)
+    assert own.prune_step_.random_state == 9
+    again = CausalDiscovery(random_state=4).fit(data.X)
+    pd.testing.assert_frame_equal(handed.edges_, again.edges_)
+
+
+def test_the_steps_given_are_not_touched(data):
+    pruner = SARTRE()
+    CausalDiscovery(prune=pruner, random_state=1).fit(data.X)
+    assert pruner.random_state is None
+    assert not hasattr(pruner, "edges_")
+
+
+def test_a_step_of_ones_own_in_a_few_lines_fits_in(data):
+    class ByVariance(BaseEstimator):
+        def fit(self, X):
+            self.order_ = np.argsort(np.asarray(X).var(axis=0))
+            return self
+
+    model = CausalDiscovery(order=ByVariance(), random_state=0).fit(data.X)
+    np.testing.assert_array_equal(model.order_, np.argsort(data.X.to_numpy().var(axis=0)))
+
+
+def test_clone_and_nested_parameters_work():
+    model = clone(CausalDiscovery(order=FixedOrder([0, 1]), prune=SARTRE()))
+    model.set_params(prune__penalty=0.3)
+    assert model.get_params()["prune__penalty"] == 0.3
+
+
+@pytest.mark.parametrize(
+    ("X", "text"),
+    [
+        (np.zeros((9, 3)), "At least 10 rows are needed. Got 9"),
+        (np.zeros((50, 1)), "At least 2 columns are needed. Got 1"),
+        (np.zeros((0, 0)), "At least 10 rows"),
+    ],
+)
+def test_too_little_data_is_refused(X, text):
+    with pytest.raises(ValueError, match=text):
+        CausalDiscovery().fit(X)
+
+
+def test_each_warning_is_given_once(data):
+    with pytest.warns(UserWarning, match="columns") as caught:
+        CausalDiscovery(random_state=0).fit(data.X.assign(flat=0.0, copy=data.X.iloc[:, 0]))
+    assert sorted(str(w.message).split(":")[0] for w in caught) == [
+        "Constant columns can be neither cause nor effect",
+        "Duplicated columns",
+    ]
+
+
+def test_sachs_standardised_gives_a_sparse_named_graph():
+    X = load_sachs().X
+    model = CausalDiscovery(random_state=0).fit((X - X.mean()) / X.std())
+    assert set(model.graph_.names) == set(X.columns)
+    assert 3 <= model.graph_.n_edges <= 30
