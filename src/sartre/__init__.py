@@ -1,8 +1,22 @@
 """Order-based causal discovery: learn a topological order, then prune every edge the data does not need."""
 
-from sartre.discovery import CausalDiscovery
-from sartre.graph import Dag
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sartre.discovery import CausalDiscovery
+    from sartre.graph import Dag
 
 __version__ = "0.1.0"
 
 __all__ = ["CausalDiscovery", "Dag", "__version__"]
+
+_HOMES = {"CausalDiscovery": "sartre.discovery", "Dag": "sartre.graph"}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a public name, imported when first used: `sartre --help` is quick
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sartre' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,13 +1,14 @@
 """The second-order Stein estimator of the score and its derivatives, without an n x n x d tensor.
 
-With s(x) = grad log p(x), kernel K_ab = exp(-|x_a - x_b|^2 / 2h^2) / h, row sums r = K 1 and
-A = (K + eta I)^-1, the estimates at the n samples are (Rolland et al., 2022; sums over b written as products)
+With s(x) = grad log p(x), kernel K_ab = exp(-|x_a - x_b|^2 / 2h^2), row sums r = K 1 and
+A = (K + eta h I)^-1, the estimates at the n samples are (Rolland et al., 2022; sums over b written as products)
 
     score      G_j  = A D_j,           D_j = -(r x_j - K x_j) / h^2
     diagonal   H_jj = A E_j - G_j^2,   E_j = (r x_j^2 - 2 x_j K x_j + K x_j^2) / h^4 - r / h^2
     column c   H_cj = A F_j - G_c G_j, F_j = (r x_c x_j - x_c K x_j - x_j K x_c + K (x_c x_j)) / h^4 - [c = j] r / h^2
 
-so K, one Cholesky factor and n x d products are all that is ever held.
+so K, one Cholesky factor and n x d products are all that is ever held. (The original divides K by h and adds eta;
+multiplying through by h gives the same estimates.)
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Stein:
         Centred inside, so that offsets do not cancel digits. Not all columns may be constant.
     eta : float
         Ridge added to the kernel matrix. It acts relative to 1 / h, so results depend on the columns' unit
-        (as in the original); it never falls below what double precision needs to factor the matrix.
+        (as in the original); it never falls below what double precision needs for the factor.
 
     Examples
     --------
@@ -48,12 +49,10 @@ class Stein:
         self._h = _median_distance(kernel)
         kernel *= -0.5 / self._h**2
         np.exp(kernel, out=kernel)
-        kernel /= self._h
         self._kernel = kernel
         self._row = kernel.sum(axis=1)[:, None]
-        ridge = max(eta, 100 * len(X) * np.finfo(float).eps / self._h)
         shifted = kernel.copy()
-        shifted[np.diag_indices_from(shifted)] += ridge
+        shifted[np.diag_indices_from(shifted)] += max(eta * self._h, 100 * len(X) * np.finfo(float).eps)
         self._factor = cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
 
     def score(self) -> NDArray[np.float64]:
@@ -86,23 +85,25 @@ class Stein:
 
 
 def _square_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return |x_a - x_b|^2 for all pairs, by one product."""
-    squares = (X**2).sum(axis=1)
-    distances = X @ X.T
-    distances *= -2
-    distances += squares[:, None]
-    distances += squares
-    np.maximum(distances, 0.0, out=distances)
+    """Return |x_a|^2 - 2 x_a x_b + |x_b|^2 for all pairs, as one product."""
+    squares, ones = (X**2).sum(axis=1), np.ones(len(X))
+    distances = np.column_stack([-2 * X, squares, ones]) @ np.column_stack([X, ones, squares]).T
     np.fill_diagonal(distances, 0.0)
     return distances
 
 
 def _median_distance(squares: NDArray[np.float64]) -> float:
-    """Return the lower median of all distances, self-distances included; of the positive ones if that is zero."""
-    values = squares.ravel()
-    middle = (values.size - 1) // 2
-    median = np.partition(values, middle)[middle]
-    if median == 0.0:  # more than half of all pairs coincide: discrete columns
-        positive = values[values > 0]
-        median = np.partition(positive, (positive.size - 1) // 2)[(positive.size - 1) // 2]
+    """Return the lower median of all n^2 distances, the n self-distances included; of the positive ones if it is zero.
+
+    Every other distance stands twice in the matrix, so one triangle has them all.
+    """
+    n = len(squares)
+    triangle = np.concatenate([squares[a, :a] for a in range(n)])
+    place = ((n * n - 1) // 2 - n) // 2
+    zero = 1e-13 * triangle.max()  # equal rows, up to the rounding of the product
+    median = np.partition(triangle, place)[place] if place >= 0 else 0.0
+    if median <= zero:  # more than half of all pairs coincide: discrete columns
+        positive = triangle[triangle > zero]
+        place = (positive.size - 1) // 2
+        median = np.partition(positive, place)[place]
     return float(np.sqrt(median))

@@ -1,0 +1,99 @@
+"""The peers, as their users would run them: the paper's stack, adelie, and CAM-pruning by pyGAM.
+
+Each takes a matrix with its columns in topological order and returns an adjacency matrix (row -> column).
+Imports are inside: the peers live in the environment of `make bench` only.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+TOL = 1e-6
+Blocks = list["NDArray[np.float64]"]
+
+
+def embed(X: NDArray[np.float64], n_trees: int = 5, max_leaves: int = 8) -> Blocks:
+    """Return the leaf indicators of scikit-learn's RandomTreesEmbedding for every column."""
+    from sklearn.ensemble import RandomTreesEmbedding  # noqa: PLC0415
+
+    trees = RandomTreesEmbedding(n_estimators=n_trees, max_leaf_nodes=max_leaves, sparse_output=False, random_state=0)
+    return [np.asfortranarray(trees.fit_transform(column[:, None])) for column in X.T]
+
+
+def celer_coefficients(
+    phi: NDArray[np.float64], y: NDArray[np.float64], sizes: list[int], penalty: float, tol: float
+) -> Blocks:
+    """Solve one group lasso with celer; returns one block of coefficients a group."""
+    from celer import GroupLasso  # noqa: PLC0415
+
+    groups: Any = sizes  # celer's annotation knows an int only
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # celer's convergence warnings; agreement is checked on the objective
+        model = GroupLasso(groups=groups, alpha=penalty, tol=tol, fit_intercept=True, max_iter=200).fit(phi, y)
+    return np.split(model.coef_, np.cumsum(sizes)[:-1])
+
+
+def adelie_coefficients(
+    phi: NDArray[np.float64], y: NDArray[np.float64], sizes: list[int], penalty: float, tol: float
+) -> Blocks:
+    """Solve one group lasso with adelie; returns one block of coefficients a group."""
+    import adelie  # noqa: PLC0415
+
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    state = adelie.grpnet(
+        X=adelie.matrix.dense(phi, method="naive", n_threads=1),
+        glm=adelie.glm.gaussian(y=y, dtype=np.float64),
+        groups=starts,
+        penalty=np.ones(len(sizes)),
+        lmda_path=[penalty],
+        early_exit=False,
+        tol=tol,
+        n_threads=1,
+        progress_bar=False,
+    )
+    return np.split(np.asarray(state.betas[-1].todense()).ravel(), starts[1:])
+
+
+def _prune_by(solver: Callable[..., Blocks], X: NDArray[np.float64], penalty: float) -> NDArray[np.uint8]:
+    blocks = embed(X)
+    sizes = [block.shape[1] for block in blocks]
+    adjacency = np.zeros((X.shape[1], X.shape[1]), dtype=np.uint8)
+    for i in range(1, X.shape[1]):
+        phi = np.asfortranarray(np.hstack(blocks[:i]))
+        coefficients = solver(phi, X[:, i], sizes[:i], penalty, TOL)
+        adjacency[:i, i] = [bool(np.linalg.norm(block) > 1e-8) for block in coefficients]
+    return adjacency
+
+
+def paper_stack(X: NDArray[np.float64], penalty: float = 0.1) -> NDArray[np.uint8]:
+    """SARTRE-pruning on the paper's own stack: RandomTreesEmbedding, then celer for each target."""
+    return _prune_by(celer_coefficients, X, penalty)
+
+
+def adelie_stack(X: NDArray[np.float64], penalty: float = 0.1) -> NDArray[np.uint8]:
+    """Return the same with adelie as the solver."""
+    return _prune_by(adelie_coefficients, X, penalty)
+
+
+def cam_by_pygam(X: NDArray[np.float64], alpha: float = 0.001) -> NDArray[np.uint8]:
+    """CAM-pruning by pyGAM: one LinearGAM a target, ten splines a term, keep p < alpha (its p-values are too small)."""
+    from pygam import LinearGAM, s  # noqa: PLC0415
+
+    adjacency = np.zeros((X.shape[1], X.shape[1]), dtype=np.uint8)
+    for i in range(1, X.shape[1]):
+        formula = s(0, n_splines=10)
+        for j in range(1, i):
+            formula += s(j, n_splines=10)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pyGAM warns of its own p-values
+            model = LinearGAM(formula).fit(X[:, :i], X[:, i])
+        adjacency[:i, i] = np.asarray(model.statistics_["p_values"][:i]) < alpha
+    return adjacency

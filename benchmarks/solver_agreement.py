@@ -1,0 +1,66 @@
+"""Compare our optimum with celer's and adelie's: identical designs, many targets and penalties.
+
+    make bench        or        .venv-bench/bin/python benchmarks/solver_agreement.py
+
+Exits with 1 if an objective differs by more than 1e-8 (relative) or a support differs.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from _report import markdown, use_one_thread, versions
+
+use_one_thread()
+
+import numpy as np  # noqa: E402
+from _peers import adelie_coefficients, celer_coefficients  # noqa: E402
+
+from sartre.additive.bins import encode  # noqa: E402
+from sartre.additive.design import prepare  # noqa: E402
+from sartre.additive.group_lasso import solve  # noqa: E402
+from sartre.additive.trees import Embedding  # noqa: E402
+from sartre.simulate import random_dag, simulate  # noqa: E402
+
+PENALTIES = (0.3, 0.1, 0.05)
+TOL = 1e-12
+
+
+def objective(y: np.ndarray, phi: np.ndarray, blocks: list[np.ndarray], penalty: float) -> float:
+    """Return 1/2n |y - mean - Phi b|^2 + penalty sum |b_j|, the intercept fitted."""
+    residual = y - phi @ np.concatenate(blocks)
+    return float(np.var(residual) / 2 + penalty * sum(np.linalg.norm(block) for block in blocks))
+
+
+def main() -> int:
+    """Compare on every size, print one row each."""
+    print(versions("sartre", "numpy", "celer", "adelie"), "\n")
+    rows, agreed = [], True
+    for d, n in ((10, 300), (20, 2000), (64, 2000)):
+        data = simulate(random_dag(d, d, random_state=d), n, random_state=d)
+        X = data.X[data.dag.topological_order()].to_numpy()
+        bases = Embedding("random", 5, 8, seed=0).bases(X, [str(j) for j in range(d)])
+        blocks = [basis.table[encode(column, basis.edges)] for column, basis in zip(X.T, bases, strict=True)]
+        design = prepare(X, bases)
+        differences: dict[str, list[float]] = {"celer": [], "adelie": []}
+        supports = {"celer": 0, "adelie": 0}
+        for i in np.unique(np.linspace(1, d - 1, 12).astype(int)):
+            phi, sizes = np.asfortranarray(np.hstack(blocks[:i])), [block.shape[1] for block in blocks[:i]]
+            for penalty in PENALTIES:
+                ours = solve(design, X[:, i], np.arange(i), penalty, tol=TOL)
+                for name, solver in (("celer", celer_coefficients), ("adelie", adelie_coefficients)):
+                    theirs = solver(phi, X[:, i], sizes, penalty, TOL)
+                    value = objective(X[:, i], phi, theirs, penalty)
+                    differences[name].append(abs(ours.objective - value) / value)
+                    supports[name] += bool(
+                        ((np.array([np.linalg.norm(b) for b in theirs]) > 1e-7) == ours.selected).all()
+                    )
+        for name, values in differences.items():
+            rows.append([d, n, name, len(values), f"{max(values):.1e}", f"{supports[name]} of {len(values)}"])
+        agreed &= max(differences["celer"]) < 1e-8 and supports["celer"] == len(differences["celer"])
+    print(markdown(["d", "n", "peer", "problems", "largest relative difference", "equal supports"], rows))
+    return 0 if agreed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
