@@ -9,6 +9,7 @@ import pytest
 from sartre.metrics import order_divergence
 from sartre.order import SCORE, FixedOrder
 from sartre.simulate import random_dag, simulate
+from sartre.stein import Stein
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +27,19 @@ def test_permuting_columns_permutes_the_order(data):
     assert [shuffled.columns[j] for j in SCORE().fit(shuffled).order_] == plain
 
 
+@pytest.mark.filterwarnings("ignore:Duplicated columns")
+def test_the_number_of_threads_changes_nothing_even_with_copies(data):
+    copied = data.X.assign(copy=data.X.iloc[:, 0], again=data.X.iloc[:, 0])
+    orders = [SCORE(n_jobs=jobs).fit(copied).order_.tolist() for jobs in (None, 2)]
+    assert orders[0] == orders[1]
+
+
 def test_shifting_columns_changes_nothing(data):
     shifted = data.X + 1e5 * np.arange(8)
     np.testing.assert_array_equal(SCORE().fit(shifted).order_, SCORE().fit(data.X).order_)
 
 
 def test_the_first_leaf_has_the_smallest_variance_of_the_hessian_diagonal(data):
-    from sartre.stein import Stein  # noqa: PLC0415
-
     variances = Stein(data.X.to_numpy(), 0.001).hessian_diagonal().var(axis=0)
     assert SCORE().fit(data.X).order_[-1] == variances.argmin()
 

@@ -1,9 +1,9 @@
 """Intervals of a variable from the leaves of small trees (the paper's randomized tree embedding).
 
-A completely random tree never looks at a target: its split points are uniform between a node's
-smallest and largest value, and the node that is split next is the one that explains most of a random
-target, one for all trees of a variable, as in scikit-learn's ``RandomTreesEmbedding(max_leaf_nodes=L)``.
-So one set of intervals serves every target. Intervals from a forest or from boosting do look at the target; they are here for ablations.
+A completely random tree never looks at a target: its split points are uniform between a node's smallest and
+largest value, and the node that is split next is the one that explains most of a random target, one for all trees
+of a variable, as in scikit-learn's ``RandomTreesEmbedding(max_leaf_nodes=L)``. So one set of intervals serves every
+target. Intervals from a forest or from boosting do look at the target; they are here for ablations.
 """
 
 from __future__ import annotations

@@ -1,0 +1,293 @@
+"""Distances between a true graph and a guess: always ``(truth, guess)``, always row -> column.
+
+A graph is a `Dag` or a square matrix of 0 and 1 in which ``A[i, j] = 1`` says that i is a cause of j.
+Two `Dag` objects are aligned by their variables' names, everything else by position.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from sartre.graph import Dag
+from sartre.validation import check_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Graph: TypeAlias = Dag | ArrayLike
+
+Distance = Literal["sid", "parent_aid", "ancestor_aid", "oset_aid"]
+EDGE_DIRECTION = "from row to column"  # gadjid's words for A[i, j] = 1 meaning i -> j
+
+
+def shd(truth: Graph, guess: Graph, reversal: Literal[1, 2] = 1) -> int:
+    """Count the edges to add, remove or turn around to get from one graph to the other.
+
+    Parameters
+    ----------
+    truth, guess : Dag or array of shape (d, d)
+        The graphs, row -> column.
+    reversal : {1, 2}
+        What an edge in the wrong direction counts: 1, one mistake (turn it around, the usual convention), or 2, a
+        missing edge and a superfluous one.
+
+    Returns
+    -------
+    int
+        The structural Hamming distance.
+
+    Examples
+    --------
+    >>> truth = Dag.from_edges([("a", "b"), ("b", "c")])
+    >>> guess = Dag.from_edges([("b", "a"), ("b", "c")])
+    >>> shd(truth, guess), shd(truth, guess, reversal=2)
+    (1, 2)
+    """
+    if reversal not in (1, 2):
+        raise ValueError(f"The 'reversal' parameter of shd must be 1 or 2. Got {reversal!r} instead.")
+    true, guessed = _matrices(truth, guess)
+    differs = true != guessed
+    if reversal == 2:
+        return int(differs.sum())
+    return int((differs | differs.T).sum()) // 2
+
+
+def sid(truth: Graph, guess: Graph) -> int:
+    """Count the ordered pairs whose causal effect the guess gets wrong (structural intervention distance).
+
+    Where j is a parent of i in the guess, the pair (i, j) is a mistake if i has an effect on j in the truth; elsewhere,
+    if the parents of i in the guess are not a valid adjustment set in the truth (Peters and Buehlmann, Neural
+    Computation 27, 2015). The distance is not symmetric: superfluous edges in the right direction cost nothing.
+
+    Parameters
+    ----------
+    truth, guess : Dag or array of shape (d, d)
+        The graphs, row -> column.
+
+    Returns
+    -------
+    int
+        The number of mistakes, at most ``d (d - 1)``.
+
+    Examples
+    --------
+    >>> truth = Dag.from_edges([("a", "b"), ("b", "c")])
+    >>> sid(truth, Dag.from_edges([("b", "a"), ("b", "c")]))
+    3
+    """
+    return _mistakes("sid", truth, guess)
+
+
+def parent_aid(truth: Graph, guess: Graph) -> int:
+    """Count the pairs that adjustment for the guess's parents gets wrong (parent adjustment distance).
+
+    One of the adjustment identification distances (Henckel, Wuertzen and Weichwald, UAI 2024). Between two DAGs it is
+    `sid`; it has its own name because it extends to graphs that are only partly directed.
+
+    Parameters
+    ----------
+    truth, guess : Dag or array of shape (d, d)
+        The graphs, row -> column.
+
+    Returns
+    -------
+    int
+        The number of mistakes, at most ``d (d - 1)``.
+
+    Examples
+    --------
+    >>> truth = Dag.from_edges([("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")])
+    >>> parent_aid(truth, Dag.from_edges([("a", "b"), ("b", "c"), ("a", "d"), ("c", "d")]))
+    1
+    """
+    return _mistakes("parent_aid", truth, guess)
+
+
+def ancestor_aid(truth: Graph, guess: Graph) -> int:
+    """Count the pairs that adjustment for the guess's ancestors gets wrong (ancestor adjustment distance).
+
+    Where j descends from i in the guess, the pair is a mistake if the ancestors of i in the guess are not a valid
+    adjustment set in the truth; elsewhere the guess says that i has no effect on j, a mistake if it has one.
+
+    Parameters
+    ----------
+    truth, guess : Dag or array of shape (d, d)
+        The graphs, row -> column.
+
+    Returns
+    -------
+    int
+        The number of mistakes, at most ``d (d - 1)``.
+
+    Examples
+    --------
+    >>> truth = Dag.from_edges([("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")])
+    >>> ancestor_aid(truth, Dag.from_edges([("a", "b"), ("b", "c"), ("a", "d"), ("c", "d")]))
+    0
+    """
+    return _mistakes("ancestor_aid", truth, guess)
+
+
+def oset_aid(truth: Graph, guess: Graph) -> int:
+    """Count the pairs that the guess's optimal adjustment sets get wrong (optimal adjustment distance).
+
+    Where j descends from i in the guess, the pair is a mistake if the adjustment set of smallest variance that the
+    guess suggests is not valid in the truth; elsewhere the guess says that i has no effect on j, a mistake if it has
+    one.
+
+    Parameters
+    ----------
+    truth, guess : Dag or array of shape (d, d)
+        The graphs, row -> column.
+
+    Returns
+    -------
+    int
+        The number of mistakes, at most ``d (d - 1)``.
+
+    Examples
+    --------
+    >>> truth = Dag.from_edges([("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")])
+    >>> oset_aid(truth, Dag.from_edges([("a", "b"), ("b", "c"), ("a", "d"), ("c", "d")]))
+    1
+    """
+    return _mistakes("oset_aid", truth, guess)
+
+
+def edge_precision(truth: Graph, guess: Graph) -> float:
+    """Return the share of the guessed edges that are true, direction included.
+
+    Parameters
+    ----------
+    truth, guess : Dag or array of shape (d, d)
+        The graphs, row -> column.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 for a guess without edges, which claims nothing false.
+
+    Examples
+    --------
+    >>> truth = Dag.from_edges([("a", "b"), ("b", "c")])
+    >>> edge_precision(truth, Dag.from_edges([("a", "b")], ["a", "b", "c"]))
+    1.0
+    """
+    true, guessed = _matrices(truth, guess)
+    return _share(int((true & guessed).sum()), int(guessed.sum()))
+
+
+def edge_recall(truth: Graph, guess: Graph) -> float:
+    """Return the share of the true edges that were guessed, direction included.
+
+    Parameters
+    ----------
+    truth, guess : Dag or array of shape (d, d)
+        The graphs, row -> column.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 for a truth without edges, of which none can be missed.
+
+    Examples
+    --------
+    >>> truth = Dag.from_edges([("a", "b"), ("b", "c")])
+    >>> edge_recall(truth, Dag.from_edges([("a", "b")], ["a", "b", "c"]))
+    0.5
+    """
+    true, guessed = _matrices(truth, guess)
+    return _share(int((true & guessed).sum()), int(true.sum()))
+
+
+def edge_f1(truth: Graph, guess: Graph) -> float:
+    """Return the harmonic mean of precision and recall of the edges, direction included.
+
+    Parameters
+    ----------
+    truth, guess : Dag or array of shape (d, d)
+        The graphs, row -> column.
+
+    Returns
+    -------
+    float
+        ``2 |truth and guess| / (|truth| + |guess|)`` in [0, 1]: 1 if both have no edge, 0 if only one of them has none.
+
+    Examples
+    --------
+    >>> truth = Dag.from_edges([("a", "b"), ("b", "c")])
+    >>> edge_f1(truth, Dag.from_edges([("a", "b"), ("c", "b")]))
+    0.5
+    """
+    true, guessed = _matrices(truth, guess)
+    return _share(2 * int((true & guessed).sum()), int(true.sum()) + int(guessed.sum()))
+
+
+def order_divergence(truth: Graph, order: Iterable[int | str]) -> int:
+    """Count the true edges that an order contradicts: those whose effect comes before its cause.
+
+    No pruning can find these edges, so that this is the part of the error that the order alone makes.
+
+    Parameters
+    ----------
+    truth : Dag or array of shape (d, d)
+        The graph, row -> column.
+    order : sequence of d column indices or names
+        Every variable once, source first.
+
+    Returns
+    -------
+    int
+        The number of edges against the order; 0 for a topological order.
+
+    Examples
+    --------
+    >>> truth = Dag.from_edges([("a", "b"), ("b", "c")])
+    >>> order_divergence(truth, ["a", "c", "b"]), order_divergence(truth, [2, 1, 0])
+    (1, 2)
+    """
+    dag = _as_dag(truth, "truth")
+    columns = check_order(order, dag.names)
+    return int(np.tril(dag.adjacency[np.ix_(columns, columns)]).sum(dtype=np.int64))
+
+
+def _mistakes(distance: Distance, truth: Graph, guess: Graph) -> int:
+    true, guessed = _matrices(truth, guess)
+    if len(true) < 2:
+        return 0  # there is no pair to get wrong, and gadjid wants one
+    import gadjid  # noqa: PLC0415 - only these four distances need it
+
+    measure = getattr(gadjid, distance)
+    return int(measure(true.astype(np.int8), guessed.astype(np.int8), edge_direction=EDGE_DIRECTION)[1])
+
+
+def _matrices(truth: Graph, guess: Graph) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return both adjacency matrices, row -> column, over the same variables in the same order."""
+    true, guessed = _as_dag(truth, "truth"), _as_dag(guess, "guess")
+    if len(true) != len(guessed):
+        raise ValueError(
+            f"'truth' and 'guess' must have the same variables. Got {len(true)} variables and {len(guessed)}."
+        )
+    if isinstance(truth, Dag) and isinstance(guess, Dag):
+        guessed = guessed.reindex(true.names)
+    return true.adjacency.astype(bool), guessed.adjacency.astype(bool)
+
+
+def _as_dag(graph: Graph, role: str) -> Dag:
+    if isinstance(graph, Dag):
+        return graph
+    matrix = np.asarray(graph)
+    if not np.isin(matrix, (0, 1)).all():
+        raise ValueError(f"'{role}' must hold 0 and 1 only: 1 where row is a cause of column. Got other values.")
+    try:
+        return Dag(matrix)
+    except ValueError as error:
+        raise ValueError(f"'{role}' must be the matrix of a directed acyclic graph. {error}") from None
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0

@@ -1,0 +1,93 @@
+"""Random directed acyclic graphs: the Erdos-Renyi and scale-free families of the benchmarks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from sartre.graph import Dag
+from sartre.simulate._arguments import check_choice, check_integer, seed_from
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sartre.simulate._arguments import RandomState
+
+Kind = Literal["ER", "SF"]
+Orientation = Literal["age", "random"]
+
+
+def random_dag(
+    n_nodes: int,
+    n_edges: int,
+    kind: Kind = "ER",
+    orientation: Orientation = "age",
+    random_state: RandomState = None,
+) -> Dag:
+    """Draw a random directed acyclic graph.
+
+    The labels are shuffled in every case, so that the order of the columns tells nothing about the graph.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of variables, named ``x0, x1, ...``.
+    n_edges : int
+        Number of edges: exact for ``"ER"``, a target for ``"SF"``.
+    kind : {"ER", "SF"}
+        ``"ER"``: Erdos-Renyi. The skeleton is uniform among all those with exactly ``n_edges`` edges, and a
+        random permutation orients it. ``"SF"``: scale-free. A Barabasi-Albert graph in which every new node
+        attaches to ``m = max(1, round(n_edges / n_nodes))`` older ones; it has ``m * (n_nodes - m)`` edges.
+    orientation : {"age", "random"}
+        Direction of the edges of ``"SF"``. ``"age"``: from the older to the newer node, so that hubs are causes
+        and no node has more than ``m`` parents. ``"random"``: the same skeleton, oriented by a random
+        permutation. ``"ER"`` nodes have no age, and this setting changes nothing there.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        Source of all randomness; the same int gives the same graph, None a new one each time.
+
+    Returns
+    -------
+    Dag
+        The graph.
+
+    Examples
+    --------
+    >>> random_dag(4, 3, random_state=0).n_edges
+    3
+    >>> hubs = random_dag(10, 20, kind="SF", random_state=0)
+    >>> hubs.n_edges, max(len(hubs.parents(name)) for name in hubs.names)
+    (16, 2)
+    """
+    check_choice("random_dag", "kind", kind, get_args(Kind))
+    check_choice("random_dag", "orientation", orientation, get_args(Orientation))
+    check_integer("random_dag", "n_nodes", n_nodes, 2 if kind == "SF" else 1)
+    check_integer("random_dag", "n_edges", n_edges, 0, n_nodes * (n_nodes - 1) // 2)
+    rng = np.random.default_rng(seed_from("random_dag", random_state))
+    oldest_first = _erdos_renyi(n_nodes, n_edges, rng) if kind == "ER" else _scale_free(n_nodes, n_edges, rng)
+    labels = rng.permutation(n_nodes)
+    adjacency = oldest_first[np.ix_(labels, labels)]
+    if kind == "SF" and orientation == "random":
+        rank = rng.permutation(n_nodes)
+        adjacency = (adjacency | adjacency.T) & (rank[:, None] < rank)
+    return Dag(adjacency)
+
+
+def _erdos_renyi(n_nodes: int, n_edges: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Choose ``n_edges`` of all pairs; edges run from the lower to the higher number."""
+    adjacency = np.zeros((n_nodes, n_nodes), dtype=bool)
+    rows, columns = np.triu_indices(n_nodes, k=1)
+    chosen = rng.choice(len(rows), size=n_edges, replace=False)
+    adjacency[rows[chosen], columns[chosen]] = True
+    return adjacency
+
+
+def _scale_free(n_nodes: int, n_edges: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Grow a Barabasi-Albert graph; nodes are numbered by age, edges run from the older to the newer."""
+    import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
+
+    m = max(1, round(n_edges / n_nodes))
+    adjacency = np.zeros((n_nodes, n_nodes), dtype=bool)
+    for pair in nx.barabasi_albert_graph(n_nodes, m, seed=int(rng.integers(2**32))).edges():
+        adjacency[min(pair), max(pair)] = True
+    return adjacency

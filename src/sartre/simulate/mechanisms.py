@@ -1,0 +1,156 @@
+"""Random functions of a variable's parents: (n, p) values of the parents in, n values of the effect out."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import sqrt
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky
+from scipy.spatial.distance import cdist
+from scipy.special import expit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Mechanism = Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]
+
+MechanismName = Literal["gp", "gp-additive", "neural", "linear", "sigmoid"]
+
+EXACT_LIMIT = 2e12  # draws * n_samples^3 up to which a Gaussian process is drawn exactly: 250 draws of 2000
+FREQUENCIES = 500  # of an approximate draw, taken in blocks so that memory stays at n x BLOCK
+BLOCK = 100
+JITTERS = tuple(10.0**power for power in range(-10, 0))  # added to the kernel's diagonal, the first that works
+HIDDEN_UNITS = 100
+
+
+def choose_mechanism(name: MechanismName, n_draws: int, n_samples: int) -> Mechanism:
+    """Return the function of a name; Gaussian processes by size, as ``n_draws`` of them are wanted in all.
+
+    Examples
+    --------
+    >>> choose_mechanism("gp", 10, 1000).__name__, choose_mechanism("gp", 10, 100_000).__name__
+    ('gp_exact', 'gp_fourier')
+    """
+    gp = gp_exact if n_draws * n_samples**3 <= EXACT_LIMIT else gp_fourier
+    mechanisms: dict[MechanismName, Mechanism] = {
+        "gp": gp,
+        "gp-additive": partial(additive, gp),
+        "neural": neural,
+        "linear": linear,
+        "sigmoid": partial(additive, sigmoid),
+    }
+    return mechanisms[name]
+
+
+def gp_exact(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw from a Gaussian process with kernel k(x, x') = exp(-|x - x'|^2 / 2), all parents at once.
+
+    f = L e with L L' = K + jitter I and e standard normal. One n x n matrix is held, and factorised in place.
+
+    Examples
+    --------
+    >>> f = gp_exact(np.array([[0.0], [0.001], [9.0]]), np.random.default_rng(0))
+    >>> bool(abs(f[0] - f[1]) < 0.01 < abs(f[0] - f[2]))
+    True
+    """
+    normal = rng.standard_normal(len(parents))
+    for jitter in JITTERS:
+        kernel = cdist(parents, parents, "sqeuclidean")
+        kernel *= -0.5
+        np.exp(kernel, out=kernel)
+        kernel.flat[:: len(kernel) + 1] += jitter
+        try:  # the transpose is the same matrix in the memory order that LAPACK overwrites
+            return cholesky(kernel.T, lower=True, overwrite_a=True, check_finite=False) @ normal
+        except LinAlgError:
+            continue
+    raise LinAlgError(f"The parents' kernel cannot be factorised, even with {JITTERS[-1]} on its diagonal.")
+
+
+def gp_fourier(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw from nearly the same process by random Fourier features, in time and memory linear in n.
+
+    ``f(x) = sum_k [a_k cos(w_k'x) + b_k sin(w_k'x)] / sqrt(500)``, all of w, a, b standard normal: variance one,
+    and the covariance ``mean_k cos(w_k'(x - x'))``, whose expectation is the kernel of `gp_exact`.
+
+    Examples
+    --------
+    >>> f = gp_fourier(np.array([[0.0], [0.001], [9.0]]), np.random.default_rng(0))
+    >>> bool(abs(f[0] - f[1]) < 0.01 < abs(f[0] - f[2]))
+    True
+    """
+    n, p = parents.shape
+    f = np.zeros(n)
+    for _ in range(FREQUENCIES // BLOCK):
+        phase = parents @ rng.standard_normal((p, BLOCK))
+        f += np.cos(phase) @ rng.standard_normal(BLOCK)
+        f += np.sin(phase) @ rng.standard_normal(BLOCK)
+    return f / sqrt(FREQUENCIES)
+
+
+def additive(term: Mechanism, parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Add up independent draws of ``term``, one for each parent.
+
+    Examples
+    --------
+    >>> additive(linear, np.eye(2), np.random.default_rng(0)).shape
+    (2,)
+    """
+    return np.sum([term(column[:, None], rng) for column in parents.T], axis=0)
+
+
+def linear(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw f(x) = w'x, every weight uniform in [-1.5, -0.5] or [0.5, 1.5].
+
+    Examples
+    --------
+    >>> weights = linear(np.eye(3), np.random.default_rng(0))
+    >>> bool(np.all((np.abs(weights) >= 0.5) & (np.abs(weights) <= 1.5)))
+    True
+    """
+    return parents @ _signed_uniform(0.5, 1.5, parents.shape[1], rng)
+
+
+def neural(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw a network with one hidden layer of 100 sigmoid units.
+
+    ``f(x) = 2 / sqrt(100) sum_k v_k (2 s(w_k'x + b_k) - 1)``, ``s(t) = 1 / (1 + exp(-t))``; every entry of w_k is
+    uniform in [-2, -0.5] or [0.5, 2], b_k and v_k are standard normal. At every x, f has mean zero and a
+    variance from 0.7 (no parent speaks) to 4 (all units saturated).
+
+    Examples
+    --------
+    >>> neural(np.zeros((2, 3)), np.random.default_rng(0)).shape
+    (2,)
+    """
+    weights = _signed_uniform(0.5, 2.0, (parents.shape[1], HIDDEN_UNITS), rng)
+    hidden = 2 * expit(parents @ weights + rng.standard_normal(HIDDEN_UNITS)) - 1
+    return hidden @ rng.standard_normal(HIDDEN_UNITS) * (2 / sqrt(HIDDEN_UNITS))
+
+
+def sigmoid(parent: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw the soft step of CAM's simulations in one parent, an array of shape (n, 1).
+
+    ``f(x) = a b(x + c) / (1 + |b(x + c)|)`` with a - 1 exponential of mean 1/4, b uniform in [-2, -0.5] or [0.5, 2],
+    c uniform in [-2, 2] (Buehlmann, Peters and Ernest, Annals of Statistics 42, 2014).
+
+    Examples
+    --------
+    >>> low, high = sigmoid(np.array([[-1e9], [1e9]]), np.random.default_rng(0))
+    >>> bool(np.isclose(low, -high) and abs(high) >= 1)
+    True
+    """
+    a = 1 + rng.exponential(1 / 4)
+    b = _signed_uniform(0.5, 2.0, 1, rng)
+    t = b * (parent[:, 0] + rng.uniform(-2, 2))
+    return a * t / (1 + np.abs(t))
+
+
+def _signed_uniform(
+    low: float, high: float, size: int | tuple[int, ...], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw from [-high, -low] and [low, high] with equal chances."""
+    return rng.choice([-1.0, 1.0], size=size) * rng.uniform(low, high, size=size)
