@@ -24,8 +24,11 @@ def embed(X: NDArray[np.float64], n_trees: int = 5, max_leaves: int = 8) -> Bloc
     """Return the leaf indicators of scikit-learn's RandomTreesEmbedding for every column."""
     from sklearn.ensemble import RandomTreesEmbedding  # noqa: PLC0415
 
-    trees = RandomTreesEmbedding(n_estimators=n_trees, max_leaf_nodes=max_leaves, sparse_output=False, random_state=0)
-    return [np.asfortranarray(trees.fit_transform(column[:, None])) for column in X.T]
+    blocks = []
+    for j, column in enumerate(X.T):
+        trees = RandomTreesEmbedding(n_trees, max_leaf_nodes=max_leaves, sparse_output=False, random_state=j)
+        blocks.append(np.asfortranarray(trees.fit_transform(column[:, None])))
+    return blocks
 
 
 def celer_coefficients(

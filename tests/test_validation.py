@@ -23,6 +23,7 @@ from sartre.validation import (
     check_order,
     check_unique,
     default_names,
+    seed_of,
 )
 
 VALUES = [[1.0, 0.0], [2.5, 1.0], [3.0, 0.0]]
@@ -358,14 +359,9 @@ def test_a_mask_of_another_shape_or_kind_is_refused(mask):
         check_candidates(mask, np.arange(3))
 
 
-class Lasso:
-    def __init__(self, value):
-        self.alpha = value
-
-
 @pytest.mark.parametrize("value", [0.1, 1, 5, np.float32(0.5), np.int8(2), Fraction(1, 2)])
 def test_a_number_in_range_passes(value):
-    check_number(Lasso(value), "alpha", low=0, high=5, open_low=True)
+    check_number("Lasso", "alpha", value, low=0, high=5, open_low=True)
 
 
 @pytest.mark.parametrize(
@@ -378,24 +374,36 @@ def test_a_number_in_range_passes(value):
 def test_a_number_out_of_range_is_refused_in_one_grammar(value, kind):
     message = r"The 'alpha' parameter of Lasso must be a float in the range \(0, 5\]\. Got .* instead\."
     with pytest.raises(kind, match=message):
-        check_number(Lasso(value), "alpha", low=0, high=5, open_low=True)
+        check_number("Lasso", "alpha", value, low=0, high=5, open_low=True)
 
 
 def test_an_integer_setting_refuses_fractions_and_infinity_is_outside_an_open_range():
-    check_number(Lasso(1), "alpha", low=1, integer=True)
+    check_number("Lasso", "alpha", 1, low=1, integer=True)
     with pytest.raises(TypeError, match=r"must be an int in the range \[1, inf\)\. Got 2.0 instead"):
-        check_number(Lasso(2.0), "alpha", low=1, integer=True)
+        check_number("Lasso", "alpha", 2.0, low=1, integer=True)
     with pytest.raises(ValueError, match=r"Got inf instead"):
-        check_number(Lasso(np.inf), "alpha", low=0)
+        check_number("Lasso", "alpha", np.inf, low=0)
 
 
 def test_a_choice_is_one_of_the_words():
-    check_choice(Lasso("gap"), "alpha", ["gap", "steps"])
+    check_choice("Lasso", "alpha", "gap", ["gap", "steps"])
     with pytest.raises(ValueError, match=r"The 'alpha' parameter of Lasso must be 'gap' or 'steps'. Got 'x' instead"):
-        check_choice(Lasso("x"), "alpha", ["gap", "steps"])
+        check_choice("Lasso", "alpha", "x", ["gap", "steps"])
 
 
 def test_names_must_differ():
     check_unique(["a", "b"])
     with pytest.raises(ValueError, match=r"Repeated: a, b. Rename them"):
         check_unique(["a", "b", "a", "b", "c"])
+
+
+def test_seeds_of_every_kind_are_understood_and_wrong_ones_refused():
+    assert seed_of("f", 3) == seed_of("f", np.int64(3)) == 3
+    assert seed_of("f", None) != seed_of("f", None)
+    assert seed_of("f", np.random.default_rng(0)) == seed_of("f", np.random.default_rng(0))
+    assert seed_of("f", np.random.RandomState(0)) == seed_of("f", np.random.RandomState(0))
+    with pytest.raises(ValueError, match=r"The 'random_state' parameter of f must be an int in the range \[0, inf\)"):
+        seed_of("f", -1)
+    for wrong in ("0", 1.5, True):
+        with pytest.raises(TypeError, match="random_state"):
+            seed_of("f", wrong)

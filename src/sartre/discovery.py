@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator, clone
 
@@ -10,6 +10,9 @@ from sartre.graph import Dag
 from sartre.order import SCORE
 from sartre.prune import SARTRE
 from sartre.validation import as_table
+
+if TYPE_CHECKING:
+    from sartre.validation import RandomState
 
 MIN_ROWS = 10
 
@@ -58,7 +61,7 @@ class CausalDiscovery(BaseEstimator):
         prune: Any = None,  # noqa: ANN401 - anything with fit(X, order), adjacency_matrix_ and edges_
         *,
         n_jobs: int | None = None,
-        random_state: Any = None,  # noqa: ANN401
+        random_state: RandomState = None,
     ) -> None:
         self.order = order
         self.prune = prune

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 LARGEST = 1e150  # the square of anything larger may overflow a double
 _SHOWN = 5
@@ -150,32 +152,43 @@ def check_candidates(candidates: Any, order: NDArray[np.intp]) -> NDArray[np.boo
 
 
 def check_number(
-    owner: object,
+    owner: str,
     name: str,
+    value: Any,  # noqa: ANN401
     *,
     low: float,
     high: float = np.inf,
     integer: bool = False,
     open_low: bool = False,
 ) -> None:
-    """Check one numeric setting of an estimator, in scikit-learn's error grammar."""
-    value = getattr(owner, name)
+    """Check a numeric setting of a class or function, in scikit-learn's error grammar."""
     kind, word = (Integral, "an int") if integer else (Real, "a float")
     interval = f"{'(' if open_low else '['}{low}, {high}{')' if high == np.inf else ']'}"
-    grammar = f"The '{name}' parameter of {type(owner).__name__} must be {word} in the range {interval}."
+    complaint = f"The '{name}' parameter of {owner} must be {word} in the range {interval}. Got {value!r} instead."
     if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{grammar} Got {value!r} instead.")
-    number = float(value)
-    if not (low <= number <= high) or np.isinf(number) or (open_low and number == low):
-        raise ValueError(f"{grammar} Got {value!r} instead.")
+        raise TypeError(complaint)
+    number: Any = value  # compared as it is: an int past the largest double is still out of range
+    if not (low <= number <= high) or number == np.inf or (open_low and number == low):
+        raise ValueError(complaint)
 
 
-def check_choice(owner: object, name: str, choices: Sequence[str]) -> None:
-    """Check one setting that is a word, in scikit-learn's error grammar."""
-    value = getattr(owner, name)
-    if value not in choices:
-        options = " or ".join(repr(choice) for choice in choices)
-        raise ValueError(f"The '{name}' parameter of {type(owner).__name__} must be {options}. Got {value!r} instead.")
+def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -> None:
+    """Check a setting that is one of a few words, in scikit-learn's error grammar."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = map(repr, choices)
+        raise ValueError(
+            f"The '{name}' parameter of {owner} must be {', '.join(others)} or {last}. Got {value!r} instead."
+        )
+
+
+def seed_of(owner: str, random_state: RandomState) -> int:
+    """Return the whole number that all draws of a call follow from; a generator moves on, an int stays."""
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return int.from_bytes(random_state.bytes(16), "little")
+    if random_state is None:
+        return int.from_bytes(np.random.default_rng().bytes(16), "little")
+    check_number(owner, "random_state", random_state, low=0, integer=True)
+    return int(random_state)
 
 
 def _read(X: Any) -> tuple[NDArray[np.float64], list[str]]:  # noqa: ANN401

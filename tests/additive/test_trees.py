@@ -8,7 +8,7 @@ from scipy.stats import ks_2samp
 from sklearn.ensemble import RandomTreesEmbedding
 
 from sartre.additive.bins import encode
-from sartre.additive.trees import Embedding, random_intervals, seed_of, stream, supervised_intervals
+from sartre.additive.trees import Embedding, random_intervals, stream, supervised_intervals
 
 COLUMNS = {
     "normal": lambda rng: rng.normal(size=300),
@@ -118,16 +118,6 @@ def test_supervised_intervals_cut_where_the_target_jumps(kind):
     basis = supervised_intervals(Embedding(kind, 5, 2, 0), column, target, rng)
     assert np.abs(basis.edges - 1e6 - 0.3).max() < 0.01
     assert supervised_intervals(Embedding(kind, 5, 2, 0), np.ones(9), target[:9], rng).table.shape[1] == 0
-
-
-def test_seeds_of_every_kind_are_understood_and_wrong_ones_refused():
-    assert seed_of(3) == seed_of(np.int64(3)) == 3
-    assert seed_of(None) != seed_of(None)
-    assert seed_of(np.random.default_rng(0)) == seed_of(np.random.default_rng(0))
-    assert seed_of(np.random.RandomState(0)) == seed_of(np.random.RandomState(0))
-    for wrong in (-1, "0", 1.5):
-        with pytest.raises(ValueError, match="random_state"):
-            seed_of(wrong)
 
 
 def test_streams_of_different_names_differ():

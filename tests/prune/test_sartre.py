@@ -162,7 +162,7 @@ def test_a_huge_offset_changes_nothing(data, order):
         ({"penalty": "auto?"}, TypeError, "'penalty'"),
         ({"n_trees": 2.5}, TypeError, "'n_trees' parameter of SARTRE must be an int"),
         ({"max_leaves": 1}, ValueError, "'max_leaves'"),
-        ({"embedding": "tree"}, ValueError, "'random' or 'forest' or 'boosting'. Got 'tree' instead"),
+        ({"embedding": "tree"}, ValueError, "'random', 'forest' or 'boosting'. Got 'tree' instead"),
         ({"tol": 0.0}, ValueError, "'tol'"),
         ({"random_state": -1}, ValueError, "random_state"),
     ],

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 
 EMBEDDINGS = ("random", "forest", "boosting")
 MAX_DEPTH = 5  # RandomTreesEmbedding's default
-
-
-def seed_of(random_state: Any) -> int:  # noqa: ANN401 - None, an int, a Generator or a RandomState
-    """Turn a `random_state` into one integer, from which every column derives its own stream."""
-    if random_state is None:
-        return int(np.random.SeedSequence().entropy)  # pyright: ignore[reportArgumentType]
-    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
-        return int(random_state)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    raise ValueError(
-        f"'random_state' must be None, a non-negative int, a Generator or a RandomState. Got {random_state!r}."
-    )
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:

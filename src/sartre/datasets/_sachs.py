@@ -7,6 +7,7 @@ from typing import Literal
 
 from sartre.datasets.files import read_dag, read_table
 from sartre.simulate.dataset import Dataset
+from sartre.validation import check_choice
 
 SAMPLES = {  # subset: file and SHA-256
     "observational": ("sachs_observational.csv", "c6f109d1d98550e2f8ee57ee021b30713c08ba6cfe626b3e23805568c54cec8e"),
@@ -53,10 +54,8 @@ def load_sachs(
     >>> dag.parents("Erk")
     ['Mek', 'PKA']
     """
-    for name, value, choices in (("subset", subset, SAMPLES), ("graph", graph, GRAPHS)):
-        if value not in choices:
-            options = " or ".join(map(repr, choices))
-            raise ValueError(f"The '{name}' parameter of load_sachs must be {options}. Got {value!r} instead.")
+    check_choice("load_sachs", "subset", subset, list(SAMPLES))
+    check_choice("load_sachs", "graph", graph, list(GRAPHS))
     folder = files("sartre.datasets") / "data"
     file, sha256 = SAMPLES[subset]
     X = read_table(folder / file, sha256)

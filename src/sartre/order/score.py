@@ -63,11 +63,12 @@ class SCORE(BaseEstimator):
         ----------
         X : array of shape (n, d) or data frame
         """
-        check_number(self, "eta", low=0.0, open_low=True)
+        check_number("SCORE", "eta", self.eta, low=0.0, open_low=True)
         table = as_table(X, min_rows=2)
         remaining = np.flatnonzero(~table.constant)
         leaves: list[int] = []
-        with threadpool_limits(effective_n_jobs(self.n_jobs), user_api="blas"):
+        threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
+        with threadpool_limits(threads, user_api="blas"):
             while len(remaining) > 1:
                 variances = Stein(table.values[:, remaining], self.eta).hessian_diagonal().var(axis=0)
                 leaf = int(np.argmax(variances <= variances.min() * (1 + TIE)))

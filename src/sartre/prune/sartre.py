@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sartre.additive.design import prepare
 from sartre.additive.group_lasso import TOL, Term, solve, terms
-from sartre.additive.trees import EMBEDDINGS, Embedding, seed_of
-from sartre.validation import Table, as_table, check_candidates, check_choice, check_number, check_order
+from sartre.additive.trees import EMBEDDINGS, Embedding
+from sartre.validation import Table, as_table, check_candidates, check_choice, check_number, check_order, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sartre.additive.design import Design
+    from sartre.validation import RandomState
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ class SARTRE(BaseEstimator):
         embedding: str = "random",
         tol: float = TOL,
         n_jobs: int | None = None,
-        random_state: Any = None,  # noqa: ANN401
+        random_state: RandomState = None,
     ) -> None:
         self.penalty = penalty
         self.n_trees = n_trees
@@ -120,7 +121,7 @@ class SARTRE(BaseEstimator):
         table = as_table(X, min_rows=2)
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions)
-        embedding = Embedding(self.embedding, self.n_trees, self.max_leaves, seed_of(self.random_state))
+        embedding = Embedding(self.embedding, self.n_trees, self.max_leaves, seed_of("SARTRE", self.random_state))
         shared = None if embedding.supervised else prepare(table.values, embedding.bases(table.values, table.names))
         jobs = [
             delayed(self._fit_target)(table, target, positions[:k][allowed[positions[:k], target]], embedding, shared)
@@ -138,11 +139,11 @@ class SARTRE(BaseEstimator):
         return self
 
     def _check_settings(self) -> None:
-        check_number(self, "penalty", low=0.0, open_low=True)
-        check_number(self, "n_trees", low=1, integer=True)
-        check_number(self, "max_leaves", low=2, integer=True)
-        check_choice(self, "embedding", EMBEDDINGS)
-        check_number(self, "tol", low=0.0, open_low=True)
+        check_number("SARTRE", "penalty", self.penalty, low=0.0, open_low=True)
+        check_number("SARTRE", "n_trees", self.n_trees, low=1, integer=True)
+        check_number("SARTRE", "max_leaves", self.max_leaves, low=2, integer=True)
+        check_choice("SARTRE", "embedding", self.embedding, EMBEDDINGS)
+        check_number("SARTRE", "tol", self.tol, low=0.0, open_low=True)
 
     def _fit_target(
         self, table: Table, target: int, parents: NDArray[np.intp], embedding: Embedding, shared: Design | None

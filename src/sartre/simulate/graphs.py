@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from sartre.graph import Dag
-from sartre.simulate._arguments import check_choice, check_integer, seed_from
+from sartre.validation import check_choice, check_number, seed_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sartre.simulate._arguments import RandomState
+    from sartre.validation import RandomState
 
 Kind = Literal["ER", "SF"]
 Orientation = Literal["age", "random"]
@@ -61,9 +61,9 @@ def random_dag(
     """
     check_choice("random_dag", "kind", kind, get_args(Kind))
     check_choice("random_dag", "orientation", orientation, get_args(Orientation))
-    check_integer("random_dag", "n_nodes", n_nodes, 2 if kind == "SF" else 1)
-    check_integer("random_dag", "n_edges", n_edges, 0, n_nodes * (n_nodes - 1) // 2)
-    rng = np.random.default_rng(seed_from("random_dag", random_state))
+    check_number("random_dag", "n_nodes", n_nodes, low=2 if kind == "SF" else 1, integer=True)
+    check_number("random_dag", "n_edges", n_edges, low=0, high=n_nodes * (n_nodes - 1) // 2, integer=True)
+    rng = np.random.default_rng(seed_of("random_dag", random_state))
     oldest_first = _erdos_renyi(n_nodes, n_edges, rng) if kind == "ER" else _scale_free(n_nodes, n_edges, rng)
     labels = rng.permutation(n_nodes)
     adjacency = oldest_first[np.ix_(labels, labels)]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from numbers import Real
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from sartre.graph import Dag
-from sartre.simulate._arguments import check_choice, check_fraction, check_integer, scale_range, seed_from
 from sartre.simulate.dataset import Dataset
 from sartre.simulate.mechanisms import MechanismName, choose_mechanism, linear
 from sartre.simulate.noise import Noise, unit_noise
+from sartre.validation import check_choice, check_number, seed_of
 
 if TYPE_CHECKING:
-    from sartre.simulate._arguments import RandomState
+    from sartre.validation import RandomState
 
 
 def simulate(
@@ -75,12 +76,12 @@ def simulate(
     """
     if not isinstance(dag, Dag):
         raise TypeError(f"The 'dag' parameter of simulate must be a Dag. Got {type(dag).__name__} instead.")
-    check_integer("simulate", "n_samples", n_samples, 2)
+    check_number("simulate", "n_samples", n_samples, low=2, integer=True)
     check_choice("simulate", "mechanism", mechanism, get_args(MechanismName))
     check_choice("simulate", "noise", noise, get_args(Noise))
-    check_fraction("simulate", "linear_fraction", linear_fraction)
-    scales = scale_range("simulate", "noise_scale", noise_scale)
-    seed = seed_from("simulate", random_state)
+    check_number("simulate", "linear_fraction", linear_fraction, low=0.0, high=1.0)
+    scales = _scale_range(noise_scale)
+    seed = seed_of("simulate", random_state)
 
     nonlinear = choose_mechanism(mechanism, dag.n_edges if mechanism == "gp-additive" else len(dag), n_samples)
     column = {name: j for j, name in enumerate(dag.names)}
@@ -96,3 +97,17 @@ def simulate(
             x += (linear if coin < linear_fraction else nonlinear)(parents, rng)
         X[:, column[name]] = x
     return Dataset(pd.DataFrame(X, columns=dag.names), dag)
+
+
+def _scale_range(value: Any) -> tuple[float, float]:  # noqa: ANN401 - the user's, unchecked
+    """Return a positive number, or a pair of them, as the range ``(low, high)``."""
+    low, high = value if isinstance(value, (tuple, list)) and len(value) == 2 else (value, value)
+    complaint = (
+        "The 'noise_scale' parameter of simulate must be a float in the range (0.0, inf) or a pair (low, high) with "
+        f"0 < low <= high < inf. Got {value!r} instead."
+    )
+    if not (isinstance(low, Real) and isinstance(high, Real)):
+        raise TypeError(complaint)
+    if not 0 < float(low) <= float(high) < np.inf:
+        raise ValueError(complaint)
+    return float(low), float(high)
