@@ -17,15 +17,28 @@ RANK_TOL = (
     1e-12  # directions with a smaller share of the largest eigenvalue are zero (each tree's leaves add up to one)
 )
 
+ROUGH_TOL = 1e-9  # relative to the roughest direction: below is the straight line
+
 
 class Basis(NamedTuple):
     """Basis functions of one variable, as a table: one row a bin, one column a function.
 
-    ``edges`` are the bins' B - 1 inner borders: bin b is ``(edges[b - 1], edges[b]]``.
+    ``edges`` are the bins' B - 1 inner borders: bin b is ``(edges[b - 1], edges[b]]``. Smooth functions have a
+    ``penalty``: b' penalty b is the roughness of the function with coefficients b.
     """
 
     edges: NDArray[np.float64]
     table: NDArray[np.float64]
+    penalty: NDArray[np.float64] | None = None
+
+
+class Rotation(NamedTuple):
+    """New functions (table - mean) @ vectors, orthogonal over the samples: mean squares and roughness of each."""
+
+    mean: NDArray[np.float64]
+    vectors: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    roughness: NDArray[np.float64]
 
 
 class Design(NamedTuple):
@@ -35,6 +48,10 @@ class Design(NamedTuple):
     j has U_j = (centred table) V and D_j in decreasing order, directions with D = 0 left out. Flat arrays:
     the table of j starts at ``table_start[j]`` (row-major, ``n_bins[j]`` x ``rank[j]``), its D at
     ``spectrum_start[j]``. A variable without a basis (a constant column) has rank 0.
+
+    A basis with a penalty is rotated further, so that D = 1 and its penalty is diagonal too: ``roughness``, at the
+    same places as D, is 0 for the straight line, which comes first, then 1 and increasing. It is 0 throughout for
+    other bases.
     """
 
     codes: NDArray[Any]
@@ -44,6 +61,7 @@ class Design(NamedTuple):
     spectrum_start: NDArray[np.intp]
     tables: NDArray[np.float64]
     spectrum: NDArray[np.float64]
+    roughness: NDArray[np.float64]
 
     def table(self, j: int) -> NDArray[np.float64]:
         """Return U_j, shape (n_bins[j], rank[j])."""
@@ -78,13 +96,14 @@ def prepare(X: NDArray[np.float64], bases: Sequence[Basis]) -> Design:
     """
     n_bins = np.array([len(basis.table) for basis in bases], dtype=np.intp)
     codes = np.empty((len(bases), len(X)), dtype=code_type(int(n_bins.max(initial=1))))
-    tables, spectra = [], []
+    tables, spectra, roughness = [], [], []
     for j, basis in enumerate(bases):
         codes[j] = encode(X[:, j], basis.edges)
         share = np.bincount(codes[j], minlength=n_bins[j]) / len(X)
-        table, spectrum = _diagonalise(basis.table, share)
-        tables.append(table.ravel())
-        spectra.append(spectrum)
+        rotation = rotate(basis, share)
+        tables.append(((basis.table - rotation.mean) @ rotation.vectors).ravel())
+        spectra.append(rotation.squares)
+        roughness.append(rotation.roughness)
     rank = np.array([len(spectrum) for spectrum in spectra], dtype=np.intp)
     return Design(
         codes=codes,
@@ -94,19 +113,30 @@ def prepare(X: NDArray[np.float64], bases: Sequence[Basis]) -> Design:
         spectrum_start=_starts(rank),
         tables=np.concatenate([np.empty(0), *tables]),
         spectrum=np.concatenate([np.empty(0), *spectra]),
+        roughness=np.concatenate([np.empty(0), *roughness]),
     )
 
 
-def _diagonalise(
-    table: NDArray[np.float64], share: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return U = (table - mean) V and D, where V D V' is the covariance of the table's columns."""
-    if table.shape[1] == 0:
-        return table, np.empty(0)
-    centred = table - share @ table
+def rotate(basis: Basis, share: NDArray[np.float64]) -> Rotation:
+    """Centre a basis and make its functions orthogonal; `share` is the part of the samples in each bin.
+
+    Without a penalty, V comes from the covariance V D V' of the functions, and norms of coefficients are kept. With
+    one, the functions have mean square one and V also diagonalises the penalty.
+    """
+    mean = share @ basis.table
+    if len(mean) == 0:
+        return Rotation(mean, np.empty((0, 0)), mean, mean)
+    centred = basis.table - mean
     values, vectors = np.linalg.eigh(centred.T @ (share[:, None] * centred))
     kept = np.flatnonzero(values > RANK_TOL * values[-1])[::-1]
-    return centred @ vectors[:, kept], values[kept]
+    values, vectors = values[kept], vectors[:, kept]
+    if basis.penalty is None:
+        return Rotation(mean, vectors, values, np.zeros(len(kept)))
+    whitened = vectors / np.sqrt(values)
+    roughness, turn = np.linalg.eigh(whitened.T @ basis.penalty @ whitened)
+    rough = roughness > ROUGH_TOL * roughness[-1] if len(kept) > 1 else np.zeros(1, dtype=bool)
+    scaled = np.where(rough, roughness / roughness[rough].min(initial=np.inf), 0.0)
+    return Rotation(mean, whitened @ turn, np.ones(len(kept)), scaled)
 
 
 def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:

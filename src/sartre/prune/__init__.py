@@ -1,5 +1,6 @@
 """Pruning: ``fit(X, order)`` gives ``adjacency_matrix_`` (row -> column) and ``edges_``."""
 
+from sartre.prune.cam import CAMPruning
 from sartre.prune.sartre import SARTRE
 
-__all__ = ["SARTRE"]
+__all__ = ["SARTRE", "CAMPruning"]

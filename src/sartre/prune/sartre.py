@@ -7,7 +7,6 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sartre.additive.design import prepare
 from sartre.additive.group_lasso import TOL, Term, solve, terms
 from sartre.additive.trees import EMBEDDINGS, Embedding
+from sartre.prune._edges import edge_table
 from sartre.validation import Table, as_table, check_candidates, check_choice, check_number, check_order, seed_of
 
 if TYPE_CHECKING:
@@ -135,7 +135,14 @@ class SARTRE(BaseEstimator):
         self.adjacency_matrix_ = np.zeros((len(positions), len(positions)), dtype=np.uint8)
         for fit in fits:
             self.adjacency_matrix_[fit.parents, fit.target] = 1
-        self.edges_ = _edges(fits, table.names)
+        self.edges_ = edge_table(
+            (
+                (parent, fit.target, term.strength, term.margin, np.nan)
+                for fit in fits
+                for parent, term in zip(fit.parents.tolist(), fit.terms, strict=True)
+            ),
+            table.names,
+        )
         return self
 
     def _check_settings(self) -> None:
@@ -171,14 +178,3 @@ class SARTRE(BaseEstimator):
                     ConvergenceWarning,
                     stacklevel=3,
                 )
-
-
-def _edges(fits: list[_Fit], names: Sequence[str]) -> pd.DataFrame:
-    rows = [
-        (names[parent], names[fit.target], term.strength, term.margin, np.nan)
-        for fit in fits
-        for parent, term in zip(fit.parents.tolist(), fit.terms, strict=True)
-    ]
-    frame = pd.DataFrame(rows, columns=["source", "target", "strength", "margin", "p_value"])
-    numbers = {"strength": np.float64, "margin": np.float64, "p_value": np.float64}
-    return frame.astype(numbers).sort_values("strength", ascending=False, kind="stable", ignore_index=True)

@@ -1,0 +1,52 @@
+"""What a regression with few samples or with copies among its variables can be asked to fit."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sartre.additive.smoothing import Gram
+
+SMALLEST_BASIS = 3
+COPY = 1 - 1e-9  # correlation of the straight lines of a variable and its copy
+
+
+def basis_size(n: int, n_terms: int, n_splines: int) -> int:
+    """Return the number of splines a term: CAM's rule, ceil(n / (3 terms)) when there are fewer than 30 samples a term.
+
+    Examples
+    --------
+    >>> basis_size(2000, 20, 10), basis_size(300, 19, 10), basis_size(100, 400, 10)
+    (10, 6, 3)
+    """
+    if n >= 30 * n_terms:
+        return n_splines
+    return max(SMALLEST_BASIS, min(n_splines, ceil(n / (3 * n_terms))))
+
+
+def first_of_copies(products: Gram, variables: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which variables are no copy (shifted or scaled, perhaps) of one that stands before them."""
+    lines = products.start[variables]
+    closest = np.abs(np.triu(products.matrix[np.ix_(lines, lines)], k=1)).max(axis=0)
+    return np.asarray(closest <= COPY)
+
+
+def strongest(products: Gram, target: int, variables: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which variables fit into n samples: all, or the n / 4 that explain most of the target on their own.
+
+    A quarter, because each takes at least two coefficients and half of the samples must be left for the noise.
+    """
+    room = max(1, products.n // 4)
+    if len(variables) <= room:
+        return np.ones(len(variables), dtype=bool)
+    squares = products.cross[:, target] ** 2
+    owner = np.repeat(np.arange(len(products.rank)), products.rank)
+    explained = np.bincount(owner, weights=squares, minlength=len(products.rank))[variables]
+    kept = np.zeros(len(variables), dtype=bool)
+    kept[np.argsort(-explained, kind="stable")[:room]] = True
+    return kept

@@ -1,0 +1,96 @@
+"""Smooth functions of a variable: natural cubic splines on fine quantile bins, with their curvature as a penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from sartre.additive.design import Basis
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_BINS = 256
+
+
+@dataclass(frozen=True)
+class Spline:
+    """The cardinal natural cubic splines of a variable: one function a knot, 1 there and 0 at the others.
+
+    Attributes
+    ----------
+    edges, centres : arrays of shape (B - 1,) and (B,)
+        Inner borders of the bins, and the mean of the values in each.
+    shift, scale : float
+        Mean and standard deviation of the variable; the knots are on the standardised scale.
+    knots : array of shape (K,)
+    """
+
+    edges: NDArray[np.float64]
+    centres: NDArray[np.float64]
+    shift: float
+    scale: float
+    knots: NDArray[np.float64]
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return all functions at all values, shape (len(x), K); straight beyond the outermost knots."""
+        if len(self.knots) < 2:
+            return np.empty((len(x), 0))
+        cubic = self._cubic()
+        z = (x - self.shift) / self.scale
+        inside = np.clip(z, self.knots[0], self.knots[-1])
+        return cubic(inside) + (z - inside)[:, None] * cubic(inside, 1)
+
+    def basis(self) -> Basis:
+        """Return the functions on the bins, with the integrals of f_k'' f_l'' as their penalty."""
+        table = self(self.centres)
+        if len(self.knots) < 2:
+            return Basis(self.edges, table, np.empty((0, 0)))
+        second = self._cubic()(self.knots, 2)  # straight between knots, so the integrals are exact
+        left, right, width = second[:-1], second[1:], np.diff(self.knots)[:, None]
+        mixed = left.T @ (width * right) / 6
+        penalty = left.T @ (width * left) / 3 + right.T @ (width * right) / 3 + mixed + mixed.T
+        return Basis(self.edges, table, penalty)
+
+    def _cubic(self) -> CubicSpline:
+        return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
+
+
+def spline(column: NDArray[np.float64], n_splines: int) -> Spline:
+    """Choose the bins and the knots of a column.
+
+    Up to 256 distinct values are kept as they are; more are replaced by the means of 256 quantile bins (as mgcv's
+    ``bam(discrete=TRUE)`` does). The knots are quantiles of the distinct values that remain.
+
+    Parameters
+    ----------
+    column : array of shape (n,)
+    n_splines : int
+        Number of knots; fewer where the column has fewer distinct values, one where it is constant.
+
+    Examples
+    --------
+    >>> smooth = spline(np.linspace(0, 1, 1000), n_splines=10)
+    >>> smooth.basis().table.shape
+    (256, 10)
+    """
+    edges, centres = _quantile_bins(column)
+    shift, scale = float(column.mean()), float(column.std()) if len(centres) > 1 else 1.0
+    knots = np.unique(np.quantile((centres - shift) / scale, np.linspace(0, 1, n_splines)))
+    return Spline(edges, centres, shift, scale, knots)
+
+
+def _quantile_bins(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the inner borders of the bins and the mean of the values in each."""
+    values, counts = np.unique(column, return_counts=True)
+    if len(values) <= MAX_BINS:
+        return values[:-1], values
+    last = np.searchsorted(np.cumsum(counts), len(column) * np.arange(1, MAX_BINS) / MAX_BINS)
+    ends = np.unique(np.append(last, len(values) - 1))  # the last distinct value of each bin
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    offset = values[0]  # bin means without the loss of digits that a large offset would bring
+    means = offset + np.add.reduceat(counts * (values - offset), starts) / np.add.reduceat(counts, starts)
+    return values[ends[:-1]], means

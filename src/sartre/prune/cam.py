@@ -1,0 +1,239 @@
+"""CAM-pruning (Buehlmann, Peters and Ernest, 2014): an additive model of every variable, and a test of every term."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import false_discovery_control
+from sklearn.base import BaseEstimator
+from threadpoolctl import threadpool_limits
+
+from sartre.additive.design import prepare
+from sartre.additive.screening import SMALLEST_BASIS, basis_size, first_of_copies, strongest
+from sartre.additive.smoothing import SmoothFit, fit_smooths, gram
+from sartre.additive.splines import spline
+from sartre.prune._edges import edge_table
+from sartre.validation import as_table, check_candidates, check_choice, check_number, check_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sartre.additive.smoothing import Gram
+    from sartre.validation import Table
+
+logger = logging.getLogger(__name__)
+ADJUSTMENTS = ("holm", "bh")
+
+
+class _Task(NamedTuple):
+    """A target, its candidate parents (columns of the table) and the basis size of its model."""
+
+    target: int
+    parents: NDArray[np.intp]
+    size: int
+
+
+class _Fit(NamedTuple):
+    """A fitted target: which parents were tested, which are copies of others, and the model."""
+
+    target: int
+    tested: NDArray[np.intp]
+    copies: NDArray[np.intp]
+    model: SmoothFit
+
+
+class CAMPruning(BaseEstimator):
+    """Keep an edge if the parent's smooth term is significant in the additive model of the child.
+
+    Each variable is regressed on a sum of smooth functions of its candidate parents: natural cubic splines with a
+    curvature penalty whose weights are chosen by REML. A term is tested by Wood's (2013) test for smooth components,
+    and its edge stays if p < alpha. Units and offsets of the columns change nothing.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of the tests.
+    n_splines : int
+        Basis functions a term. With fewer than 30 samples a candidate, ceil(n / (3 candidates)), at least 3; with more
+        candidates than n / 4, only the n / 4 that explain most of the target on their own are tested. A
+        warning tells both.
+    adjust : None, "holm" or "bh"
+        Correction of the p-values over all tests: Holm's (no false edge with probability 1 - alpha) or Benjamini and
+        Hochberg's (a share of false edges of at most alpha on average).
+    n_jobs : int, optional
+        Threads over the targets; the graph does not depend on it.
+
+    Attributes
+    ----------
+    adjacency_matrix_ : uint8 array of shape (d, d)
+        1 where row is a parent of column.
+    p_values_ : array of shape (d, d)
+        [parent, child], after `adjust`; NaN where no candidate or not tested. A copy of an earlier candidate has 1.
+    edges_ : DataFrame
+        The kept edges, strongest first: ``source``, ``target``, ``strength`` (share of the target's variance lost when
+        the parent's term is dropped from the fitted model), ``margin`` (NaN: no lasso), ``p_value``.
+    n_splines_ : int array of shape (d,)
+        Basis size used for each target; 0 where there was nothing to fit.
+
+    References
+    ----------
+    Buehlmann, Peters and Ernest, "CAM: causal additive models, high-dimensional order search and penalized
+    regression", Annals of Statistics 42, 2014. Wood, "On p-values for smooth components of an extended generalized
+    additive model", Biometrika 100, 2013.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x0, x1 = rng.normal(size=(2, 500))
+    >>> x2 = np.sin(2 * x0) + rng.normal(size=500) / 2
+    >>> pruner = CAMPruning().fit(np.column_stack([x0, x1, x2]), order=[0, 1, 2])
+    >>> pruner.edges_[["source", "target"]].to_numpy().tolist()
+    [['x0', 'x2']]
+    >>> bool(pruner.p_values_[1, 2] > 0.001)
+    True
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.001,
+        *,
+        n_splines: int = 10,
+        adjust: str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.n_splines = n_splines
+        self.adjust = adjust
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None) -> CAMPruning:  # noqa: ANN401
+        """Prune the fully connected graph of an order.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or data frame
+        order : sequence of d column indices or names
+            Causes before effects.
+        candidates : boolean array of shape (d, d), optional
+            Edges that may stay, [parent, child]; all that the order allows by default.
+        """
+        self._check_settings()
+        table = as_table(X, min_rows=10)
+        positions = check_order(order, table.names)
+        allowed = check_candidates(candidates, positions)
+        tasks = self._tasks(table, positions, allowed)
+        fits = []
+        for fit in self._fits(table, tasks):
+            fits.append(fit)
+            logger.info("prune: %d of %d targets fitted", len(fits), len(tasks))
+        self._warn_about_samples(tasks, fits, len(positions))
+        return self._keep(fits, table.names)
+
+    def _check_settings(self) -> None:
+        check_number("CAMPruning", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
+        check_number("CAMPruning", "n_splines", self.n_splines, low=SMALLEST_BASIS, integer=True)
+        if self.adjust is not None:
+            check_choice("CAMPruning", "adjust", self.adjust, ADJUSTMENTS)
+
+    def _tasks(self, table: Table, positions: NDArray[np.intp], allowed: NDArray[np.bool_]) -> list[_Task]:
+        varies = ~table.constant
+        tasks = []
+        for k, target in enumerate(positions.tolist()):
+            before = positions[:k]
+            parents = before[allowed[before, target] & varies[before]]
+            if varies[target] and len(parents):
+                tasks.append(_Task(target, parents, basis_size(table.shape[0], len(parents), self.n_splines)))
+        return tasks
+
+    def _fits(self, table: Table, tasks: list[_Task]) -> Iterator[_Fit]:
+        """Fit all targets; those of one basis size share one Gram matrix."""
+        with threadpool_limits(1, user_api="blas"):  # the parallelism is over targets
+            for size in sorted({task.size for task in tasks}):
+                mine = [task for task in tasks if task.size == size]
+                columns = np.unique(np.concatenate([task.parents for task in mine]))
+                targets = table.values[:, [task.target for task in mine]]
+                standardised = (targets - targets.mean(axis=0)) / targets.std(axis=0)
+                bases = [spline(table.values[:, j], size).basis() for j in columns]
+                products = gram(prepare(table.values[:, columns], bases), standardised)
+                jobs = [delayed(_fit_target)(products, t, task, columns) for t, task in enumerate(mine)]
+                fits: Any = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs)
+                yield from fits
+
+    def _warn_about_samples(self, tasks: list[_Task], fits: list[_Fit], n_columns: int) -> None:
+        self.n_splines_ = np.zeros(n_columns, dtype=np.intp)
+        for task in tasks:
+            self.n_splines_[task.target] = task.size
+        smaller = [task.size for task in tasks if task.size < self.n_splines]
+        if smaller:
+            warnings.warn(
+                f"Few samples for the candidates of {len(smaller)} targets: their terms have {min(smaller)} to "
+                f"{max(smaller)} splines instead of {self.n_splines}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        left_out = {fit.target: len(fit.tested) + len(fit.copies) for fit in fits}
+        screened = [task for task in tasks if left_out[task.target] < len(task.parents)]
+        if screened:
+            warnings.warn(
+                f"More candidates than samples can carry for {len(screened)} targets: only those that explain most on "
+                "their own were tested; the others have no p-value and no edge. Bring more samples, or restrict the "
+                "candidates.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _keep(self, fits: list[_Fit], names: Sequence[str]) -> CAMPruning:
+        d = len(names)
+        raw = np.full((d, d), np.nan)
+        for fit in fits:
+            raw[fit.copies, fit.target] = 1.0
+            raw[fit.tested, fit.target] = fit.model.p_value
+        self.p_values_ = adjusted(raw, self.adjust)
+        self.adjacency_matrix_ = (self.p_values_ < self.alpha).astype(np.uint8)
+        self.edges_ = edge_table(
+            (
+                (parent, fit.target, strength, np.nan, self.p_values_[parent, fit.target])
+                for fit in fits
+                for parent, strength in zip(fit.tested.tolist(), fit.model.strength, strict=True)
+                if self.adjacency_matrix_[parent, fit.target]
+            ),
+            names,
+        )
+        return self
+
+
+def adjusted(p_values: NDArray[np.float64], method: str | None) -> NDArray[np.float64]:
+    """Correct p-values for their number by Holm's or Benjamini and Hochberg's method; NaN stays.
+
+    Examples
+    --------
+    >>> adjusted(np.array([0.01, np.nan, 0.04]), "holm")
+    array([0.02,  nan, 0.04])
+    """
+    result = p_values.copy()
+    tested = ~np.isnan(p_values)
+    values = p_values[tested]
+    if method is None or len(values) == 0:
+        return result
+    if method == "bh":
+        result[tested] = false_discovery_control(values)
+        return result
+    order = np.argsort(values)
+    steps = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    values[order] = np.minimum(steps, 1.0)
+    result[tested] = values
+    return result
+
+
+def _fit_target(products: Gram, t: int, task: _Task, columns: NDArray[np.intp]) -> _Fit:
+    variables = np.searchsorted(columns, task.parents)
+    original = first_of_copies(products, variables)
+    kept = strongest(products, t, variables[original])
+    tested = task.parents[original][kept]
+    return _Fit(task.target, tested, task.parents[~original], fit_smooths(products, t, variables[original][kept]))
