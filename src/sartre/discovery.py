@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from sartre.graph import Dag
 from sartre.order import SCORE
 from sartre.prune import SARTRE
+from sartre.steps import fresh
 from sartre.validation import as_table
 
 if TYPE_CHECKING:
@@ -77,17 +78,11 @@ class CausalDiscovery(BaseEstimator):
             At least 10 rows and 2 columns of finite numbers.
         """
         table = as_table(X, min_rows=MIN_ROWS, min_columns=2)
-        self.order_step_ = self._ready(SCORE() if self.order is None else self.order).fit(table)
+        settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
+        self.order_step_ = fresh(SCORE() if self.order is None else self.order, **settings).fit(table)
         self.order_ = self.order_step_.order_
-        self.prune_step_ = self._ready(SARTRE() if self.prune is None else self.prune).fit(table, self.order_)
+        self.prune_step_ = fresh(SARTRE() if self.prune is None else self.prune, **settings).fit(table, self.order_)
         self.adjacency_matrix_ = self.prune_step_.adjacency_matrix_
         self.edges_ = self.prune_step_.edges_
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
         return self
-
-    def _ready(self, step: Any) -> Any:  # noqa: ANN401
-        """Return a fresh copy of a step, with this model's `n_jobs` and `random_state` where it has none."""
-        step = clone(step)
-        settings = step.get_params(deep=False)
-        missing = [name for name in ("n_jobs", "random_state") if name in settings and settings[name] is None]
-        return step.set_params(**{name: getattr(self, name) for name in missing})

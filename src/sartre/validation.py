@@ -108,6 +108,17 @@ def check_unique(names: Sequence[str]) -> None:
         raise ValueError(f"Every variable needs a name of its own. Repeated: {_listed(repeated)}. Rename them.")
 
 
+def position_of(item: int | str, names: Sequence[str], what: str) -> int:
+    """Return the position of a feature or variable given by its name or its number."""
+    if isinstance(item, str):
+        if item not in names:
+            raise ValueError(f"'{item}' is not a {what} here. There are {_listed(names)}.")
+        return list(names).index(item)
+    if not 0 <= item < len(names):
+        raise ValueError(f"A {what} is numbered from 0 to {len(names) - 1}. Got {item}.")
+    return int(item)
+
+
 def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
     """Return an order as column indices, source first; column indices or names in, each exactly once.
 

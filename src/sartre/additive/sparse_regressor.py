@@ -14,7 +14,7 @@ from sartre.additive.bins import encode
 from sartre.additive.design import prepare
 from sartre.additive.group_lasso import MAX_EPOCHS, TOL, solve, terms
 from sartre.additive.trees import EMBEDDINGS, Embedding
-from sartre.validation import check_choice, check_number, default_names, seed_of
+from sartre.validation import check_choice, check_number, default_names, position_of, seed_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,10 +153,4 @@ class SparseAdditiveRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         names = list(getattr(self, "feature_names_in_", default_names(len(self._shapes))))
-        if isinstance(feature, str):
-            if feature not in names:
-                raise ValueError(f"'{feature}' is not a feature of this model. Its features: {', '.join(names[:20])}.")
-            feature = names.index(feature)
-        if not 0 <= feature < len(names):
-            raise ValueError(f"A feature is numbered from 0 to {len(names) - 1}. Got {feature}.")
-        return self._shapes[feature]
+        return self._shapes[position_of(feature, names, "feature")]

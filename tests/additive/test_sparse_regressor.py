@@ -58,7 +58,7 @@ def test_unseen_values_take_the_outermost_piece(data):
 
 def test_a_wrong_feature_is_named(data):
     model = SparseAdditiveRegressor(random_state=0).fit(*data)
-    with pytest.raises(ValueError, match=r"'z' is not a feature of this model\. Its features: a, b, c, d, e"):
+    with pytest.raises(ValueError, match=r"'z' is not a feature here\. There are a, b, c, d, e"):
         model.shape_function("z")
     with pytest.raises(ValueError, match=r"numbered from 0 to 4\. Got 5"):
         model.shape_function(5)
