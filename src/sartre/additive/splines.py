@@ -13,7 +13,7 @@ from sartre.additive.design import Basis
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_BINS = 256
+MAX_BINS = 1024
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Spline:
 def spline(column: NDArray[np.float64], n_splines: int) -> Spline:
     """Choose the bins and the knots of a column.
 
-    Up to 256 distinct values are kept as they are; more are replaced by the means of 256 quantile bins (as mgcv's
-    ``bam(discrete=TRUE)`` does). The knots are quantiles of the distinct values that remain.
+    Up to 1024 distinct values are kept as they are; more are replaced by the means of 1024 quantile bins (much as
+    mgcv's ``bam(discrete=TRUE)`` does). The knots are quantiles of the distinct values that remain.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ def spline(column: NDArray[np.float64], n_splines: int) -> Spline:
 
     Examples
     --------
-    >>> smooth = spline(np.linspace(0, 1, 1000), n_splines=10)
+    >>> smooth = spline(np.linspace(0, 1, 5000), n_splines=10)
     >>> smooth.basis().table.shape
-    (256, 10)
+    (1024, 10)
     """
     edges, centres = _quantile_bins(column)
     shift, scale = float(column.mean()), float(column.std()) if len(centres) > 1 else 1.0
-    knots = np.unique(np.quantile((centres - shift) / scale, np.linspace(0, 1, n_splines)))
+    knots = np.quantile((centres - shift) / scale, np.linspace(0, 1, min(n_splines, len(centres))))
     return Spline(edges, centres, shift, scale, knots)
 
 

@@ -1,0 +1,135 @@
+"""REML in Gram form: the optimum of the full likelihood; Wood's test: calibrated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from sartre.additive.design import prepare
+from sartre.additive.smoothing import HIGHEST, fit_smooths, gram, wood_test
+from sartre.additive.splines import spline
+
+
+def problem(seed, n=300, p=4, n_splines=8):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + rng.uniform(0, 1) * rng.normal(size=(n, 1))
+    y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + rng.normal(size=n)
+    y = (y - y.mean()) / y.std()
+    design = prepare(X, [spline(column, n_splines).basis() for column in X.T])
+    return design, y, gram(design, y[:, None])
+
+
+def restricted_likelihood(design, y, log_lambda):
+    """Twice the negative log restricted likelihood, from the covariance of y: slow, and another route."""
+    n = len(y)
+    columns = [design.table(j)[design.codes[j]] for j in range(len(design.rank))]
+    fixed = np.column_stack([np.ones(n), *(block[:, 0] for block in columns)])
+    V = np.eye(n)
+    for j, block in enumerate(columns):
+        s = design.roughness[design.spectrum_start[j] + 1 : design.spectrum_start[j] + design.rank[j]]
+        V += (block[:, 1:] / (n * np.exp(log_lambda[j]) * s)) @ block[:, 1:].T
+    inverse = np.linalg.inv(V)
+    information = fixed.T @ inverse @ fixed
+    residual = y - fixed @ np.linalg.solve(information, fixed.T @ inverse @ y)
+    df = n - fixed.shape[1]
+    return df * np.log(residual @ inverse @ residual) + np.linalg.slogdet(V)[1] + np.linalg.slogdet(information)[1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_smoothing_parameters_minimise_the_restricted_likelihood(seed):
+    design, y, products = problem(seed)
+    fit = fit_smooths(products, 0, np.arange(4))
+    assert fit.converged
+    found = np.minimum(fit.log_lambda, HIGHEST)
+    value = restricted_likelihood(design, y, found)
+    for start in (found, np.zeros(4), np.full(4, 4.0)):
+        other = minimize(
+            lambda rho: restricted_likelihood(design, y, rho), start, method="L-BFGS-B", bounds=[(-15, HIGHEST)] * 4
+        )
+        assert value <= other.fun + 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_coefficients_edf_and_covariance_are_those_of_penalised_least_squares(seed):
+    design, y, products = problem(seed)
+    fit = fit_smooths(products, 0, np.arange(4))
+    phi = np.hstack([design.table(j)[design.codes[j]] for j in range(4)])
+    penalty = np.concatenate(
+        [
+            np.where(np.arange(7) > 0, np.exp(min(fit.log_lambda[j], 40)), 0.0) * design.roughness[7 * j : 7 * j + 7]
+            for j in range(4)
+        ]
+    )
+    n = len(y)
+    inverse = np.linalg.inv(phi.T @ phi / n + np.diag(penalty))
+    beta = inverse @ phi.T @ y / n
+    np.testing.assert_allclose(np.concatenate(fit.coefficients), beta, atol=1e-6)
+    F = inverse @ phi.T @ phi / n
+    np.testing.assert_allclose(
+        fit.edf, [np.trace(F[7 * j : 7 * j + 7, 7 * j : 7 * j + 7]) for j in range(4)], atol=1e-6
+    )
+    rss = np.sum((y - phi @ beta) ** 2)
+    assert fit.residual_df == pytest.approx(n - 1 - np.trace(F), rel=1e-6)
+    assert fit.scale == pytest.approx(rss / fit.residual_df, rel=1e-6)
+    np.testing.assert_allclose(fit.covariances[0], inverse[:7, :7] * fit.scale / n, atol=1e-7)
+    for j in range(4):
+        lost = np.sum((y - phi @ np.where(np.arange(28) // 7 == j, 0, beta)) ** 2) - rss
+        assert fit.strength[j] == pytest.approx(lost / n, abs=1e-6)
+
+
+def test_straight_effects_get_one_degree_of_freedom_and_wiggly_ones_more():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 2))
+    y = X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(size=1000) / 2
+    products = gram(prepare(X, [spline(column, 10).basis() for column in X.T]), ((y - y.mean()) / y.std())[:, None])
+    fit = fit_smooths(products, 0, np.arange(2))
+    assert fit.edf[0] < 2
+    assert fit.edf[1] > 5
+    assert (fit.p_value < 1e-20).all()
+
+
+def test_gram_blocks_add_up_over_chunks_of_rows(monkeypatch):
+    design, y, products = problem(0)
+    monkeypatch.setattr("sartre.additive.smoothing._CHUNK", 37)
+    chunked = gram(design, y[:, None])
+    np.testing.assert_allclose(chunked.matrix, products.matrix, atol=1e-12)
+    np.testing.assert_allclose(chunked.cross, products.cross, atol=1e-12)
+
+
+def test_exactly_dependent_columns_and_perfect_fits_stay_finite():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    X[:, 2] = X[:, 0] + X[:, 1]
+    design = prepare(X, [spline(column, 10).basis() for column in X.T])
+    for y in (X[:, 0], X[:, 2], np.sin(X[:, 0])):
+        fit = fit_smooths(gram(design, ((y - y.mean()) / y.std())[:, None]), 0, np.arange(3))
+        assert np.isfinite(fit.p_value).all()
+        assert np.isfinite(fit.edf).all()
+
+
+def test_woods_statistic_with_whole_and_with_fractional_rank():
+    V = np.diag([4.0, 1.0, 0.25])
+    beta = np.array([2.0, 3.0, 1.0])
+    statistic, _ = wood_test(beta, V, 2.0, 1e9)
+    assert statistic == pytest.approx((1 + 9) / 2)
+    statistic, _ = wood_test(beta, V, 3.0, 1e9)
+    assert statistic == pytest.approx((1 + 9 + 4) / 3)
+    statistic, _ = wood_test(beta, V, 2.5, 1e9)  # the two signs of rho cancel in the mean
+    assert statistic == pytest.approx((1 + 9 + 0.5 * 4) / 2.5)
+    assert wood_test(np.zeros(3), V, 2.5, 50.0)[1] == pytest.approx(1.0)
+
+
+def test_p_values_of_smooths_that_are_not_there_have_the_right_tails():
+    p_values = []
+    for seed in range(125):
+        rng = np.random.default_rng([7, seed])
+        X, Y = rng.normal(size=(400, 10)), rng.normal(size=(400, 10))
+        design = prepare(X, [spline(column, 10).basis() for column in X.T])
+        products = gram(design, (Y - Y.mean(axis=0)) / Y.std(axis=0))
+        p_values += [fit_smooths(products, t, np.arange(10)).p_value for t in range(10)]
+    p_values = np.concatenate(p_values)
+    assert len(p_values) == 12_500
+    assert 0.04 <= np.mean(p_values < 0.05) <= 0.065
+    assert 0.005 <= np.mean(p_values < 0.01) <= 0.02
+    assert np.mean(p_values < 0.001) <= 0.003
