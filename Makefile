@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench bench-accuracy clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -40,6 +40,9 @@ bench: $(BENCH)/.installed  ## speed and agreement, beside the peers (their own 
 	$(BENCH)/bin/python benchmarks/solver_agreement.py
 	$(BENCH)/bin/python benchmarks/pruning_speed.py
 	$(BENCH)/bin/python benchmarks/ordering_speed.py
+
+bench-accuracy: $(BENCH)/.installed  ## the graphs of all pruners on simulated data (minutes; much longer with R)
+	$(BENCH)/bin/python benchmarks/pruning_accuracy.py
 
 clean:  ## remove the environments and caches
 	rm -rf $(VENV) $(BENCH) .pytest_cache .ruff_cache dist

@@ -1,4 +1,4 @@
-"""The peers, as their users would run them: the paper's stack, adelie, and CAM-pruning by pyGAM.
+"""The peers, as their users would run them: the paper's stack, adelie, and CAM-pruning by pyGAM and by mgcv.
 
 Each takes a matrix with its columns in topological order and returns an adjacency matrix (row -> column).
 Imports are inside: the peers live in the environment of `make bench` only.
@@ -6,7 +6,11 @@ Imports are inside: the peers live in the environment of `make bench` only.
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import tempfile
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,3 +104,40 @@ def cam_by_pygam(X: NDArray[np.float64], alpha: float = 0.001) -> NDArray[np.uin
             model = LinearGAM(formula).fit(X[:, :i], X[:, i])
         adjacency[:i, i] = np.asarray(model.statistics_["p_values"][:i]) < alpha
     return adjacency
+
+
+_MGCV = """
+library(mgcv)
+X <- read.csv(commandArgs(TRUE)[1])
+for (i in 2:ncol(X)) {
+  p <- i - 1
+  k <- if (nrow(X) / p < 30) min(10, ceiling(nrow(X) / (3 * p))) else 10
+  smooths <- paste0("s(", names(X)[1:p], ", k = ", k, ")", collapse = " + ")
+  model <- gam(as.formula(paste(names(X)[i], "~", smooths)), data = X)
+  cat(summary(model)$s.pv, "\\n")
+}
+"""
+
+
+def cam_by_mgcv(X: NDArray[np.float64], alpha: float = 0.001) -> NDArray[np.uint8]:
+    """CAM-pruning by R's mgcv with its defaults; R and mgcv must be installed (Debian: r-base-core, r-cran-mgcv)."""
+    d = X.shape[1]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "table.csv")
+        header = ",".join(f"x{j}" for j in range(d))
+        np.savetxt(file, X, delimiter=",", header=header, comments="", fmt="%.17g")
+        command = [str(shutil.which("Rscript")), "-e", _MGCV, str(file)]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    adjacency = np.zeros((d, d), dtype=np.uint8)
+    for i, line in enumerate(lines, start=1):
+        adjacency[:i, i] = np.array(line.split(), dtype=float) < alpha
+    return adjacency
+
+
+def has_mgcv() -> bool:
+    """Return whether R and mgcv are there."""
+    rscript = shutil.which("Rscript")
+    return (
+        bool(rscript)
+        and subprocess.run([rscript, "-e", "library(mgcv)"], capture_output=True, check=False).returncode == 0
+    )

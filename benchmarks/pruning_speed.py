@@ -10,44 +10,57 @@ Ours is timed warm, best of three; peers once (they take seconds to minutes). Me
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Callable
 
 from _report import markdown, measured, use_one_thread, versions
 
 use_one_thread()
 
 import numpy as np  # noqa: E402
-from _peers import TOL, adelie_stack, cam_by_pygam, paper_stack  # noqa: E402
+from _peers import TOL, adelie_stack, cam_by_mgcv, cam_by_pygam, has_mgcv, paper_stack  # noqa: E402
 
-from sartre.metrics import shd  # noqa: E402
-from sartre.prune import SARTRE  # noqa: E402
+from sartre.metrics import edge_precision, edge_recall, shd, sid  # noqa: E402
+from sartre.prune import SARTRE, CAMPruning  # noqa: E402
 from sartre.simulate import random_dag, simulate  # noqa: E402
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+Method = Callable[[np.ndarray], np.ndarray]
 N_SAMPLES = 2000
-PYGAM_UP_TO = 64  # beyond, one run takes the better part of an hour
+MGCV_UP_TO = 20  # half a minute there, the better part of an hour at 50
+SID_UP_TO = 512
 
 
-def ours(X: np.ndarray) -> np.ndarray:
+def sartre(X: np.ndarray) -> np.ndarray:
     """SARTRE-pruning by this library."""
     return SARTRE(penalty=0.1, tol=TOL, random_state=0).fit(X, range(X.shape[1])).adjacency_matrix_
 
 
-def compare(d: int, peers: dict[str, Callable[[np.ndarray], np.ndarray]]) -> list[list[object]]:
-    """Run everyone on one data set; one row a method."""
+def cam(X: np.ndarray) -> np.ndarray:
+    """CAM-pruning by this library."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it tells when it takes fewer splines, as CAM's rule has it
+        return CAMPruning().fit(X, range(X.shape[1])).adjacency_matrix_
+
+
+LABELS: dict[Method, str] = {sartre: "SARTRE", cam: "CAM-pruning"}
+
+
+def compare(d: int, ours: Method, peers: dict[str, Method]) -> list[list[object]]:
+    """Run one of our methods and its peers on one data set; one row a method, ratios to ours."""
     data = simulate(random_dag(d, d, random_state=d), N_SAMPLES, random_state=d)
     order = data.dag.topological_order()
-    X, truth = data.X[order].to_numpy(), data.dag.reindex(order).adjacency
+    X, truth = data.X[order].to_numpy(), data.dag.reindex(order)
     ours(X[:, :3])  # compile
-    base, peak, found = measured(lambda: ours(X), repeat=3)
-    rows: list[list[object]] = [[d, "sartre", f"{base:.3f}", "1", found.sum(), shd(truth, found), f"{peak:.0f}"]]
-    for name, peer in peers.items():
-        if peer is cam_by_pygam and d > PYGAM_UP_TO:
+    rows: list[list[object]] = []
+    base = 0.0
+    for name, method in {f"sartre: {LABELS[ours]}": ours, **peers}.items():
+        if method is cam_by_mgcv and d > MGCV_UP_TO:
             continue
-        seconds, peak, found = measured(lambda peer=peer: peer(X))
-        rows.append([d, name, f"{seconds:.2f}", f"{seconds / base:.0f}", found.sum(), shd(truth, found), f"{peak:.0f}"])
+        seconds, peak, found = measured(lambda method=method: method(X), repeat=3 if method is ours else 1)
+        base = base or seconds
+        quality = [f"{edge_precision(truth, found):.2f}", f"{edge_recall(truth, found):.2f}"]
+        distances = [shd(truth, found), sid(truth, found) if d <= SID_UP_TO else "-"]
+        rows.append([d, name, f"{seconds:.3f}", f"{seconds / base:.0f}", *distances, *quality, f"{peak:.0f}"])
     return rows
 
 
@@ -55,20 +68,32 @@ def main() -> None:
     """Print the table, then how our own time grows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="*", default=[20, 64, 128])
+    parser.add_argument("--gams", type=int, nargs="*", default=[20, 50], help="sizes of CAM-pruning beside its peers")
     parser.add_argument("--alone", type=int, nargs="*", default=[512, 2000], help="sizes without the peers")
+    parser.add_argument("--alone-gams", type=int, nargs="*", default=[256], help="CAM-pruning without its peers")
     arguments = parser.parse_args()
     print(versions("sartre", "numpy", "scikit-learn", "celer", "adelie", "pygam"), "\n")
-    peers: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    stacks: dict[str, Method] = {
         "RandomTreesEmbedding + celer": paper_stack,
         "RandomTreesEmbedding + adelie": adelie_stack,
-        "CAM-pruning, pyGAM": cam_by_pygam,
     }
-    rows = [row for d in arguments.sizes for row in compare(d, peers)]
-    alone = [row for d in arguments.alone for row in compare(d, {})]
-    print(markdown(["d", "method", "seconds", "ratio", "edges", "SHD", "peak MB"], rows + alone))
+    gams: dict[str, Method] = {"CAM-pruning, pyGAM": cam_by_pygam}
+    stacks |= gams
+    if has_mgcv():
+        gams["CAM-pruning, mgcv"] = cam_by_mgcv
+    else:
+        print("R with mgcv is not installed: its rows are left out.\n")
+    rows = [row for d in arguments.sizes for row in compare(d, sartre, stacks)]
+    rows += [row for d in arguments.gams for row in compare(d, cam, gams)]
+    alone = [row for d in arguments.alone for row in compare(d, sartre, {})]
+    alone_cam = [row for d in arguments.alone_gams for row in compare(d, cam, {})]
+    header = ["d", "method", "seconds", "ratio", "SHD", "SID", "precision", "recall", "peak MB"]
+    print(markdown(header, rows + alone + alone_cam))
     if len(alone) > 1:
         (d0, t0), (d1, t1) = ((float(str(row[0])), float(str(row[2]))) for row in (alone[0], alone[-1]))
-        print(f"\ngrowth of our time from d = {d0:.0f} to {d1:.0f}: exponent {np.log(t1 / t0) / np.log(d1 / d0):.2f}")
+        print(
+            f"\ngrowth of SARTRE's time from d = {d0:.0f} to {d1:.0f}: exponent {np.log(t1 / t0) / np.log(d1 / d0):.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sartre.datasets.files import read_dag, read_table
+from sartre.datasets.stored import stored_dag, stored_table
 from sartre.simulate.dataset import Dataset
 
 DATA = Path(__file__).parent / "data"
@@ -27,5 +27,5 @@ def load_fmri() -> Dataset:
     >>> X.shape, dag.n_edges
     ((10000, 10), 11)
     """
-    X = read_table(DATA / SAMPLES[0], SAMPLES[1]).drop(columns="subject")
-    return Dataset(X, read_dag(DATA / EDGES[0], EDGES[1], list(X.columns)))
+    X = stored_table(DATA / SAMPLES[0], SAMPLES[1]).drop(columns="subject")
+    return Dataset(X, stored_dag(DATA / EDGES[0], EDGES[1], list(X.columns)))

@@ -182,7 +182,7 @@ def test_a_missing_file_and_a_folder_are_refused_by_name(tmp_path):
         ("a,b\n1,2\nNA,4\n", r"Missing values \(NaN\) by column: 'a' 1; the first is in row 1"),
         ("a,b\n1,2\n3,-inf\n", r"Column 'b' holds infinity in row 1"),
         ("a,b\n1,2\n1e200,4\n", r"Column 'a' holds 1e\+200 \(its square overflows\) in row 1"),
-        ("a,b\n1,2\n" + "9" * 400 + ",4\n", r"Column 'a' holds infinity in row 1"),
+        ("a,b\n1,2\n" + "9" * 400 + ",4\n", r"Column 'a' holds (infinity|'9{40}') in row 1"),
         ("a,b\n", r"At least 1 rows are needed\. Got 0"),
     ],
 )
@@ -272,3 +272,11 @@ def test_a_place_that_cannot_be_written_is_refused_beforehand(tmp_path, monkeypa
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(PermissionError, match="cannot be written; choose another"):
         check_destination(tmp_path / "graph.json")
+
+
+def test_pandas_default_names_are_a_header(tmp_path):
+    file = tmp_path / "numbered.csv"
+    pd.DataFrame(np.arange(6.0).reshape(2, 3)).to_csv(file, index=False)
+    table = read_table(file)
+    assert table.columns.tolist() == ["0", "1", "2"]
+    assert len(table) == 2

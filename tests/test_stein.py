@@ -80,3 +80,19 @@ def test_discrete_columns_have_a_width():
 def test_extreme_units_stay_finite(unit):
     X = unit * np.random.default_rng(0).normal(size=(100, 3))
     assert np.isfinite(Stein(X, 0.001).hessian_diagonal()).all()
+
+
+def test_rare_huge_values_do_not_change_the_width():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    X[:, 2] = np.where(rng.random(300) < 0.05, 1e7 * (1 + rng.random(300)), 0.0)
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    assert Stein(X, 0.001)._h == pytest.approx(np.sort(distances.ravel())[(300 * 300 - 1) // 2], rel=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-140, 1e-75, 1e80, 1e140])
+def test_only_the_unit_of_the_ridge_depends_on_the_unit(unit):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    plain, scaled = Stein(X, 0.001), Stein(X * unit, 0.001 / unit)
+    np.testing.assert_allclose(scaled.hessian_diagonal() * unit * unit, plain.hessian_diagonal(), rtol=1e-6)
+    np.testing.assert_allclose(scaled.score() * unit, plain.score(), rtol=1e-6)

@@ -27,6 +27,7 @@ from sartre.validation import (
 )
 
 VALUES = [[1.0, 0.0], [2.5, 1.0], [3.0, 0.0]]
+NAMES = ["a", "b", "c"]
 COLUMNS = {"a": [1.0, 2.5, 3.0], "b": [0, 1, 0]}
 DAY = dt.date(2024, 1, 2)
 
@@ -219,7 +220,7 @@ def test_missing_values_are_counted_by_column():
     ],
 )
 def test_a_value_past_the_range_is_named_by_column_and_row(value, what):
-    X = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [0, 1, value]})
+    X = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": pd.Series([0, 1, value], dtype=object)})
     message = rf"Column 'b' holds {what} in row 2 \(the first row is 0\)\. Correct the value or rescale the column"
     with pytest.raises(ValueError, match=message):
         as_table(X)
@@ -344,19 +345,19 @@ def test_an_order_that_is_no_permutation_is_refused(order, message):
 
 def test_candidates_are_the_pairs_that_order_and_mask_allow():
     order = np.array([2, 0, 1])
-    assert check_candidates(None, order).tolist() == [[False, True, False], [False] * 3, [True, True, False]]
+    assert check_candidates(None, order, NAMES).tolist() == [[False, True, False], [False] * 3, [True, True, False]]
     mask = np.zeros((3, 3), dtype=int)
     mask[2, 1] = mask[1, 2] = mask[0, 0] = 1
-    allowed = check_candidates(mask, order)
+    allowed = check_candidates(mask, order, NAMES)
     assert np.argwhere(allowed).tolist() == [[2, 1]]
-    assert check_candidates(mask.tolist(), order).tolist() == allowed.tolist()
-    assert check_candidates(mask.astype(bool), order).tolist() == allowed.tolist()
+    assert check_candidates(mask.tolist(), order, NAMES).tolist() == allowed.tolist()
+    assert check_candidates(mask.astype(bool), order, NAMES).tolist() == allowed.tolist()
 
 
 @pytest.mark.parametrize("mask", [np.ones((2, 2)), np.ones(9), np.full((3, 3), 2), np.full((3, 3), np.nan)])
 def test_a_mask_of_another_shape_or_kind_is_refused(mask):
     with pytest.raises(ValueError, match=r"'candidates' must be a \(3, 3\) matrix of booleans, \[parent, child\]. Got"):
-        check_candidates(mask, np.arange(3))
+        check_candidates(mask, np.arange(3), NAMES)
 
 
 @pytest.mark.parametrize("value", [0.1, 1, 5, np.float32(0.5), np.int8(2), Fraction(1, 2)])
@@ -407,3 +408,40 @@ def test_seeds_of_every_kind_are_understood_and_wrong_ones_refused():
     for wrong in ("0", 1.5, True):
         with pytest.raises(TypeError, match="random_state"):
             seed_of("f", wrong)
+
+
+def test_a_labelled_mask_goes_by_its_labels():
+    mask = pd.DataFrame(np.eye(3, k=1, dtype=bool), index=NAMES, columns=NAMES)  # a -> b, b -> c
+    shuffled = mask.loc[["c", "a", "b"], ["b", "c", "a"]]
+    for labelled in (mask, shuffled):
+        assert np.argwhere(check_candidates(labelled, np.arange(3), NAMES)).tolist() == [[0, 1], [1, 2]]
+    with pytest.raises(ValueError, match="names on both sides"):
+        check_candidates(mask.rename(columns={"a": "z"}), np.arange(3), NAMES)
+
+
+def test_numbers_that_could_be_labels_or_positions_are_refused():
+    assert check_order([2, 0, 1], ["0", "1", "2"]).tolist() == [2, 0, 1]
+    with pytest.raises(ValueError, match="A number in an order is a position, but a column elsewhere is named 2"):
+        check_order([2, 1, 0], ["2", "1", "0"])
+    assert check_order(["2", "1", "0"], ["2", "1", "0"]).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("order", [{0, 1, 2}, "abc"])
+def test_what_has_no_order_is_no_order(order):
+    with pytest.raises(TypeError, match="An order is a sequence of columns"):
+        check_order(order, NAMES)
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", ""])
+def test_an_unnamed_index_column_is_refused(name):
+    with pytest.raises(ValueError, match="looks like a row index"):
+        as_table(pd.DataFrame({name: [0, 1, 2], "a": [1.0, 2.0, 4.0]}))
+
+
+def test_a_column_that_varies_in_its_last_digit_only_is_constant():
+    column = np.full(20, 0.1)
+    column[3] = np.nextafter(0.1, 1)
+    with pytest.warns(UserWarning, match="Constant columns"):
+        table = as_table(pd.DataFrame({"a": column, "b": np.arange(20.0)}))
+    assert table.constant.tolist() == [True, False]
+    assert not table.standardized().values[:, 0].any()

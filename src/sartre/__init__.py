@@ -20,3 +20,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a public name, imported whe
     if name not in _HOMES:
         raise AttributeError(f"module 'sartre' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

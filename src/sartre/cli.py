@@ -5,8 +5,10 @@ The library is imported inside the commands, so that ``sartre --help`` answers a
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import sys
 import time
 import warnings
 from contextlib import contextmanager
@@ -38,6 +40,9 @@ err = Console(markup=False, highlight=False, emoji=False, stderr=True)
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
     app(prog_name="sartre")
 
 

@@ -50,7 +50,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
     encoding = _encoding(path)
     separator = _separator(_first_lines(path, encoding))
     header, decimal = _scan(path, encoding, separator)
-    has_names = not all(_is_number(field, decimal) for field in header)
+    numbered = [field.strip() for field in header] == [str(j) for j in range(len(header))]  # pandas' default names
+    has_names = numbered or not all(_is_number(field, decimal) for field in header)
     names = _checked_names(header, path) if has_names else default_names(len(header))
     if not has_names:
         warnings.warn(
@@ -68,6 +69,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         index_col=False,
         encoding=encoding,
         skipinitialspace=True,
+        float_precision="round_trip",
         low_memory=False,  # a column's type comes from the whole column
     )
 

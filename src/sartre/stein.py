@@ -1,11 +1,11 @@
 """The second-order Stein estimator of the score and its derivatives, without an n x n x d tensor.
 
-With s(x) = grad log p(x), kernel K_ab = exp(-|x_a - x_b|^2 / 2h^2), row sums r = K 1 and
+With s(x) = grad log p(x), x in units of the kernel's width h, K_ab = exp(-|x_a - x_b|^2 / 2), row sums r = K 1 and
 A = (K + eta h I)^-1, the estimates at the n samples are (Rolland et al., 2022; sums over b written as products)
 
-    score      G_j  = A D_j,           D_j = -(r x_j - K x_j) / h^2
-    diagonal   H_jj = A E_j - G_j^2,   E_j = (r x_j^2 - 2 x_j K x_j + K x_j^2) / h^4 - r / h^2
-    column c   H_cj = A F_j - G_c G_j, F_j = (r x_c x_j - x_c K x_j - x_j K x_c + K (x_c x_j)) / h^4 - [c = j] r / h^2
+    score      G_j  = A D_j,           D_j = K x_j - r x_j
+    diagonal   H_jj = A E_j - G_j^2,   E_j = r x_j^2 - 2 x_j K x_j + K x_j^2 - r
+    column c   H_cj = A F_j - G_c G_j, F_j = r x_c x_j - x_c K x_j - x_j K x_c + K (x_c x_j) - [c = j] r
 
 so K, one Cholesky factor and n x d products are all that is ever held. (The original divides K by h and adds eta;
 multiplying through by h gives the same estimates.)
@@ -28,7 +28,8 @@ class Stein:
     Parameters
     ----------
     X : array of shape (n, d)
-        Centred inside, so that offsets do not cancel digits. Not all columns may be constant.
+        Centred inside (at the median, which outliers do not move), so that offsets do not cancel digits. Not all
+        columns may be constant.
     eta : float
         Ridge added to the kernel matrix. It acts relative to 1 / h, so results depend on the columns' unit
         (as in the original); it never falls below what double precision needs for the factor.
@@ -44,10 +45,11 @@ class Stein:
     """
 
     def __init__(self, X: NDArray[np.float64], eta: float) -> None:
-        self._X = X - X.mean(axis=0)
-        kernel = _square_distances(self._X)
-        self._h = _median_distance(kernel)
-        kernel *= -0.5 / self._h**2
+        centred = X - np.median(X, axis=0)
+        kernel = _square_distances(centred)
+        self._h = _median_distance(kernel, centred)
+        self._X = centred / self._h
+        kernel /= -2 * self._h**2
         np.exp(kernel, out=kernel)
         self._kernel = kernel
         self._row = kernel.sum(axis=1)[:, None]
@@ -57,28 +59,24 @@ class Stein:
 
     def score(self) -> NDArray[np.float64]:
         """Return G, shape (n, d): the estimate of d log p / d x_j at every sample."""
-        return self._solve(self._score_side(self._kernel @ self._X))
+        return self._solve(self._kernel @ self._X - self._row * self._X) / self._h
 
     def hessian_diagonal(self) -> NDArray[np.float64]:
         """Return H_jj, shape (n, d): the estimate of d s_j / d x_j at every sample."""
-        X, h, d = self._X, self._h, self._X.shape[1]
+        X, row, d = self._X, self._row, self._X.shape[1]
         KX, KX2 = np.hsplit(self._kernel @ np.hstack([X, X**2]), 2)
-        curvature = (self._row * X**2 - 2 * X * KX + KX2) / h**4 - self._row / h**2
-        solved = self._solve(np.hstack([self._score_side(KX), curvature]))
-        return solved[:, d:] - solved[:, :d] ** 2
+        solved = self._solve(np.hstack([KX - row * X, row * X**2 - 2 * X * KX + KX2 - row]))
+        return (solved[:, d:] - solved[:, :d] ** 2) / self._h**2
 
     def hessian_column(self, c: int) -> NDArray[np.float64]:
         """Return H_cj for every j, shape (n, d): the estimate of d s_c / d x_j at every sample."""
-        X, h, d = self._X, self._h, self._X.shape[1]
+        X, row, d = self._X, self._row, self._X.shape[1]
         xc = X[:, [c]]
         KX, KXX = np.hsplit(self._kernel @ np.hstack([X, xc * X]), 2)
-        curvature = (self._row * xc * X - xc * KX - X * KX[:, [c]] + KXX) / h**4
-        curvature[:, [c]] -= self._row / h**2
-        solved = self._solve(np.hstack([self._score_side(KX), curvature]))
-        return solved[:, d:] - solved[:, [c]] * solved[:, :d]
-
-    def _score_side(self, KX: NDArray[np.float64]) -> NDArray[np.float64]:
-        return (KX - self._row * self._X) / self._h**2
+        curvature = row * xc * X - xc * KX - X * KX[:, [c]] + KXX
+        curvature[:, [c]] -= row
+        solved = self._solve(np.hstack([KX - row * X, curvature]))
+        return (solved[:, d:] - solved[:, [c]] * solved[:, :d]) / self._h**2
 
     def _solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         return cho_solve(self._factor, right, overwrite_b=True, check_finite=False)
@@ -88,22 +86,25 @@ def _square_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return |x_a|^2 - 2 x_a x_b + |x_b|^2 for all pairs, as one product."""
     squares, ones = (X**2).sum(axis=1), np.ones(len(X))
     distances = np.column_stack([-2 * X, squares, ones]) @ np.column_stack([X, ones, squares]).T
+    np.maximum(distances, 0.0, out=distances)
     np.fill_diagonal(distances, 0.0)
     return distances
 
 
-def _median_distance(squares: NDArray[np.float64]) -> float:
-    """Return the lower median of all n^2 distances, the n self-distances included; of the positive ones if it is zero.
+def _median_distance(squares: NDArray[np.float64], X: NDArray[np.float64]) -> float:
+    """Return the lower median of all n^2 distances, the n self-distances included.
 
-    Every other distance stands twice in the matrix, so one triangle has them all.
+    Every other distance stands twice in the matrix, so one triangle has them all. Where more than half of all pairs
+    coincide (discrete columns) it is the median of the others.
     """
     n = len(squares)
     triangle = np.concatenate([squares[a, :a] for a in range(n)])
     place = ((n * n - 1) // 2 - n) // 2
-    zero = 1e-13 * triangle.max()  # equal rows, up to the rounding of the product
     median = np.partition(triangle, place)[place] if place >= 0 else 0.0
-    if median <= zero:  # more than half of all pairs coincide: discrete columns
-        positive = triangle[triangle > zero]
-        place = (positive.size - 1) // 2
-        median = np.partition(positive, place)[place]
+    if median <= 1e-12 * triangle.max():  # small for its kind: zero up to rounding, or an outlier elsewhere?
+        _, counts = np.unique(X, axis=0, return_counts=True)
+        coincident = int((counts * (counts - 1) // 2).sum())
+        if place < coincident:
+            place = coincident + (len(triangle) - coincident - 1) // 2
+            median = np.partition(triangle, place)[place]
     return float(np.sqrt(median))

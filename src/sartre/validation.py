@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -48,8 +49,9 @@ class Table:
 
     @property
     def constant(self) -> NDArray[np.bool_]:
-        """Which columns hold one value only."""
-        return self.values.min(axis=0) == self.values.max(axis=0)
+        """Which columns hold one value only, up to the last digits."""
+        low, high = self.values.min(axis=0), self.values.max(axis=0)
+        return high - low <= 4 * np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401 - NumPy's own
         if dtype is None and not copy:
@@ -127,12 +129,19 @@ def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
     >>> check_order(["b", "a"], ["a", "b"])
     array([1, 0])
     """
+    if isinstance(order, (set, frozenset, str)):
+        raise TypeError(f"An order is a sequence of columns, causes before effects. Got a {type(order).__name__}.")
     index: dict[Any, int] = {name: j for j, name in enumerate(names)}
     positions = []
     for item in list(order):
         if isinstance(item, str) and item in index:
             positions.append(index[item])
         elif isinstance(item, Integral) and not isinstance(item, bool) and 0 <= int(item) < len(names):
+            if index.get(str(item), item) != item:
+                raise ValueError(
+                    f"A number in an order is a position, but a column elsewhere is named {item}. "
+                    f"Name columns by text: '{item}'."
+                )
             positions.append(int(item))
         else:
             raise ValueError(
@@ -146,13 +155,28 @@ def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
     return np.array(positions, dtype=np.intp)
 
 
-def check_candidates(candidates: Any, order: NDArray[np.intp]) -> NDArray[np.bool_]:  # noqa: ANN401
-    """Return which edges may stay: [parent, child], earlier -> later in the order and allowed by the mask."""
+def check_candidates(
+    candidates: Any,  # noqa: ANN401
+    order: NDArray[np.intp],
+    names: Sequence[str],
+) -> NDArray[np.bool_]:
+    """Return which edges may stay: [parent, child], earlier -> later in the order and allowed by the mask.
+
+    A data frame with names on both sides is brought into the order of the columns.
+    """
     d = len(order)
     position = np.argsort(order)
     allowed = position[:, None] < position[None, :]
     if candidates is None:
         return allowed
+    if nw.dependencies.is_pandas_dataframe(candidates):
+        labelled = candidates.set_axis(candidates.index.map(str), axis=0).set_axis(candidates.columns.map(str), axis=1)
+        if not sorted(labelled.index) == sorted(labelled.columns) == sorted(names):
+            raise ValueError(
+                "'candidates' as a data frame must have the columns' names on both sides, parents in the rows. "
+                "Pass candidates.to_numpy() to go by position."
+            )
+        candidates = labelled.loc[list(names), list(names)]
     mask = np.asarray(candidates)
     if mask.shape != (d, d) or not (mask.dtype == bool or np.isin(mask, (0, 1)).all()):
         raise ValueError(
@@ -210,6 +234,7 @@ def _read(X: Any) -> tuple[NDArray[np.float64], list[str]]:  # noqa: ANN401
     frame = nw.from_native(X, pass_through=True, eager_only=True)
     if isinstance(frame, nw.DataFrame):
         names = [str(name) for name in frame.columns]
+        _check_for_index(names)
         values = np.empty(frame.shape, dtype=np.float64, order="F")
         for j, name in enumerate(names):
             values[:, j] = _numeric(frame[:, j], name)
@@ -229,6 +254,15 @@ def _read(X: Any) -> tuple[NDArray[np.float64], list[str]]:  # noqa: ANN401
         raise TypeError(f"A table of real numbers is needed. Got an array of dtype {array.dtype}.")
     columns = [_from_objects(array[:, j].astype(object), name) for j, name in enumerate(names)]
     return np.asfortranarray(np.column_stack(columns) if columns else np.empty(array.shape)), names
+
+
+def _check_for_index(names: Sequence[str]) -> None:
+    for name in names:
+        if not name or re.fullmatch(r"Unnamed: \d+", name):
+            raise ValueError(
+                f"Column {names.index(name)} has no name ('{name}') and looks like a row index, not a variable. "
+                "Drop it (pd.read_csv(..., index_col=0)) or name it."
+            )
 
 
 def _to_array(X: Any) -> NDArray[Any]:  # noqa: ANN401
@@ -267,7 +301,7 @@ def _from_objects(values: NDArray[Any], name: str) -> NDArray[np.float64]:
             "(the first row is 0). Turn them into numbers first."
         )
     raise ValueError(
-        f"Column '{name}' holds '{values[row]}' in row {row} (the first row is 0). A number is needed: "
+        f"Column '{name}' holds '{str(values[row])[:40]}' in row {row} (the first row is 0). A number is needed: "
         "correct the value, drop the row, or leave the column out."
     )
 
@@ -287,10 +321,9 @@ def _reads_as_number(value: object) -> bool:
     if not isinstance(value, (str, bytes)):
         return False
     try:
-        float(value)
+        return bool(np.isfinite(float(value)))
     except ValueError:
         return False
-    return True
 
 
 def _check_finite(values: NDArray[np.float64], names: Sequence[str]) -> None:

@@ -169,3 +169,27 @@ def test_strength_and_margin_mean_what_they_say():
         alone = solve(design, partial, np.array([term.variable]), 0.05 * term.margin * (1 + 1e-9))
         assert alone.support.size == 0
         assert others.size == 5
+
+
+def test_unpenalised_groups_that_ran_out_of_sweeps_are_not_called_converged():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    X = x[:, None] + 0.5 * rng.normal(size=(400, 4))
+    y = np.sin(2 * x) + 2 * X[:, 0] - 2 * X[:, 1] + 0.1 * rng.normal(size=400)
+    design = prepare(X, [random_intervals(column, 5, 8, rng) for column in X.T])
+    best = solve(design, y, np.arange(4), 0.0, tol=1e-12)
+    short = solve(design, y, np.arange(4), 0.0, max_epochs=1)
+    assert best.converged
+    assert not short.converged
+    assert 0 <= short.objective - best.objective <= short.gap
+
+
+@pytest.mark.parametrize("factor", [1e-140, 1e140])
+def test_extreme_units_of_the_target_change_nothing(factor):
+    _, y, _, design = problem(31, n=200, d=6)
+    plain = solve(design, y, np.arange(6), 0.1)
+    scaled = solve(design, y * factor, np.arange(6), 0.1 * factor)
+    assert scaled.converged
+    assert scaled.support.tolist() == plain.support.tolist()
+    margins = [[term.margin for term in terms(design, y * f, s)] for f, s in ((1.0, plain), (factor, scaled))]
+    np.testing.assert_allclose(margins[1], margins[0], rtol=1e-3)

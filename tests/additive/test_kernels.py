@@ -54,13 +54,23 @@ def test_a_block_update_is_the_minimum_of_its_block(size, penalty, seed):
     assert value(g) <= best + 1e-9
 
 
-@pytest.mark.parametrize("ratio", [1 + 1e-12, 1e3, 1e8])
+@pytest.mark.parametrize("ratio", [1 + 1e-12, 1e3, 1e8, 1e200])
 def test_a_block_update_survives_extreme_scales(ratio):
     spectrum = np.array([1.0, 1e-9])
     c = np.array([0.8, 0.6])
     g = np.empty(2)
     _kernels.shrink(c, spectrum, 1 / ratio, g)
     np.testing.assert_allclose(spectrum * g + g / np.linalg.norm(g) / ratio, c, rtol=1e-6)
+
+
+def test_kernels_compile_where_there_is_no_folder_for_the_cache(monkeypatch):
+    def no_folder(**options):
+        if options.pop("cache", False):
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda function: function
+
+    monkeypatch.setattr(_kernels, "njit", no_folder)
+    assert _kernels.compiled()(len)([1, 2]) == 2
 
 
 def test_an_unpenalised_block_is_least_squares():

@@ -73,3 +73,10 @@ def test_what_is_not_a_permutation_is_refused(order):
     frame = pd.DataFrame({"a": [1.0, 2], "b": [3.0, 5], "c": [0.0, 1]})
     with pytest.raises(ValueError, match="An order"):
         FixedOrder(order).fit(frame)
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
+def test_extreme_units_give_an_order_and_not_the_columns(data, unit):
+    permuted = data.X[list(data.X.columns[::-1])]
+    plain, other = (SCORE().fit(X * unit).order_ for X in (data.X, permuted))
+    np.testing.assert_array_equal(7 - other, plain)

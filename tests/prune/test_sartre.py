@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -71,6 +72,13 @@ def test_one_seed_one_graph_for_any_number_of_jobs(data, order, embedding):
     for other in fits[1:]:
         pd.testing.assert_frame_equal(fits[0].edges_, other.edges_)
     assert not fits[0].edges_.equals(SARTRE(random_state=6, embedding=embedding).fit(data.X, order).edges_)
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_any_joblib_backend_gives_the_same_graph(data, order, backend):
+    plain = SARTRE(random_state=5).fit(data.X, order).edges_
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        pd.testing.assert_frame_equal(SARTRE(random_state=5).fit(data.X, order).edges_, plain)
 
 
 def test_permuting_columns_permutes_the_graph(data, order):

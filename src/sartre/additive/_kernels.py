@@ -5,18 +5,31 @@ A `Design` (see `design.py`) is passed as its NamedTuple of arrays. Group j has 
 and its part of the model is sum_k U_j[c_j(i), k] g_k.
 """
 
-# ruff: noqa: ANN001, ANN202 - numba infers the types; each docstring says what goes in and out
+# ruff: noqa: ANN001, ANN003, ANN202 - numba infers the types; each docstring says what goes in and out
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
+
+def compiled(**options):
+    """Compile a function, and keep the result on disk where there is a folder to keep it in."""
+
+    def decorate(function):
+        try:
+            return njit(cache=True, nogil=True, **options)(function)
+        except RuntimeError:  # numba finds no folder that it may write to
+            return njit(nogil=True, **options)(function)
+
+    return decorate
+
+
 _FAST = {"reassoc", "contract", "nsz"}  # sums may be reordered for SIMD; NaN and infinity keep their meaning
 _CHECK_EVERY = 5  # epochs between two looks at the gap of the active groups
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def grow_tree(x, prefix, draws, max_depth, cuts):
     """Grow one completely random tree, best first, on a sorted column.
 
@@ -65,7 +78,7 @@ def grow_tree(x, prefix, draws, max_depth, cuts):
         made += 2
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def bin_sums(codes, residual, sums):
     """Add up a residual by bin: sums[b] = sum of r_i over c(i) = b.
 
@@ -86,7 +99,7 @@ def bin_sums(codes, residual, sums):
         sums[0, b] += sums[1, b] + sums[2, b] + sums[3, b]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def correlation(design, j, residual, sums, c):
     """Compute c = U_j' r / n, four rows of the table at a time.
 
@@ -114,7 +127,7 @@ def correlation(design, j, residual, sums, c):
         c[k] /= residual.size
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def subtract(design, j, g, values, residual):
     """Take the terms of a group off a residual: r -= U_j g.
 
@@ -133,7 +146,7 @@ def subtract(design, j, g, values, residual):
         residual[i] -= values[codes[i]]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def norm(v):
     """Return the Euclidean norm of a short vector."""
     total = 0.0
@@ -142,40 +155,44 @@ def norm(v):
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST)
+@compiled(fastmath=_FAST)
 def shrink(c, spectrum, penalty, g):
     """Minimise 1/2 g' D g - c' g + penalty |g| over one block.
 
     Zero if |c| <= penalty; else g_k = c_k h / (D_k h + penalty), where h = |g| is the root of
-    phi(h) = sum_k c_k^2 / (D_k h + penalty)^2 = 1, found by Newton's steps on phi^(-1/2).
+    phi(h) = sum_k c_k^2 / (D_k h + penalty)^2 = 1, found by Newton's steps on phi^(-1/2) from the h at which
+    all D_k are as large as the largest. Both c and penalty are in units of |c|, so nothing overflows.
 
-    in: c (K,), spectrum D (K,), penalty; out: g (K,)
+    in: c (K,), spectrum D (K,) decreasing, penalty; out: g (K,)
     """
     if penalty == 0.0:
         for k in range(c.size):
             g[k] = c[k] / spectrum[k]
         return
-    if norm(c) <= penalty:
+    unit = norm(c)
+    if unit <= penalty:
         g[:] = 0.0
         return
-    h = 0.0
+    penalty /= unit
+    h = (1.0 - penalty) / spectrum[0]
     for _ in range(50):
         phi = 0.0
         slope = 0.0
         for k in range(c.size):
             inverse = 1.0 / (spectrum[k] * h + penalty)
-            square = c[k] * c[k] * inverse * inverse
+            square = c[k] / unit * inverse
+            square *= square
             phi += square
             slope += square * spectrum[k] * inverse
         step = phi * (np.sqrt(phi) - 1.0) / slope  # (1 - phi^(-1/2)) / (phi^(-1/2))'
         h += step
-        if step <= 1e-14 * h:
+        if abs(step) <= 1e-14 * h:
             break
     for k in range(c.size):
         g[k] = c[k] * h / (spectrum[k] * h + penalty)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _sweep(design, members, size, candidates, penalty, start, g, residual, work):
     """Update each group of `members[:size]` once, exactly, in turn. Returns the largest change of a fit, rms."""
     sums, c, new = work
@@ -202,7 +219,7 @@ def _sweep(design, members, size, candidates, penalty, start, g, residual, work)
     return np.sqrt(largest)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def duality_gap(y, residual, worst, norms):
     """Return the primal value and the gap to the dual value at the best multiple of the residual.
 
@@ -219,10 +236,10 @@ def duality_gap(y, residual, worst, norms):
     s = yr / rr
     if worst > 0.0:
         s = min(max(s, -1.0 / worst), 1.0 / worst)
-    return primal, primal - (2 * s * yr - s * s * rr) / (2 * n)
+    return primal, max(0.0, primal - (2 * s * yr - s * s * rr) / (2 * n))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _gap(design, members, size, candidates, penalty, start, g, y, residual, work):
     """Gap of the problem restricted to the groups in `members[:size]`."""
     sums, c, _ = work
@@ -238,17 +255,20 @@ def _gap(design, members, size, candidates, penalty, start, g, y, residual, work
     return duality_gap(y, residual, worst, norms)[1]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fit_free(design, free, candidates, penalty, start, g, y, residual, work, max_epochs):
-    """Fit the unpenalised groups, so that the residual is orthogonal to them as a dual point must be."""
+    """Fit the unpenalised groups, so that the residual is orthogonal to them as a dual point must be.
+
+    returns: epochs, and whether it is
+    """
     for epoch in range(1, max_epochs + 1):
         moved = _sweep(design, free, free.size, candidates, penalty, start, g, residual, work)
         if free.size == 1 or moved * moved * y.size <= 1e-18 * np.dot(y, y):
-            return epoch
-    return max_epochs
+            return epoch, True
+    return max_epochs, False
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _look(design, candidates, penalty, start, g, residual, drift, bound, active, work):
     """Find the groups that are in the model or should be.
 
@@ -280,7 +300,7 @@ def _look(design, candidates, penalty, start, g, residual, drift, bound, active,
     return size, worst, norms
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def group_lasso(design, y, candidates, penalty, start, g, residual, tol, max_epochs):
     """Solve min 1/2n |y - sum_a Phi_a b_a|^2 + sum_a penalty_a |b_a| by an active set of exact block updates.
 
@@ -298,13 +318,19 @@ def group_lasso(design, y, candidates, penalty, start, g, residual, tol, max_epo
     free = np.array([a for a in range(candidates.size) if penalty[a] == 0.0 and design.rank[candidates[a]] > 0])
     last = residual.copy()
     epochs = 0
+    feasible = True
     while True:
         if free.size:
-            epochs += _fit_free(design, free, candidates, penalty, start, g, y, residual, work, max_epochs - epochs)
+            used, feasible = _fit_free(
+                design, free, candidates, penalty, start, g, y, residual, work, max_epochs - epochs
+            )
+            epochs += used
         drift = norm(residual - last) / np.sqrt(n)
         last[:] = residual
         size, worst, norms = _look(design, candidates, penalty, start, g, residual, drift, bound, active, work)
         objective, gap = duality_gap(y, residual, worst, norms)
+        if not feasible:
+            gap = objective  # the distance to the dual value at zero
         if gap <= target or epochs >= max_epochs:
             return objective, gap, epochs, gap <= target
         while epochs < max_epochs:

@@ -44,7 +44,7 @@ class SparseAdditiveRegressor(RegressorMixin, BaseEstimator):
     penalty : float
         Weight of the group norms, in the unit of the target. Zero shrinks nothing and selects nothing.
     n_trees, max_leaves : int
-        Trees a feature, and the largest number of leaves of each.
+        Trees a feature, and the largest number of leaves of each (no tree has more than 32).
     embedding : "random", "forest" or "boosting"
         Completely random trees, or trees that regress the target on the feature.
     tol : float

@@ -74,7 +74,7 @@ def random_intervals(column: NDArray[np.float64], n_trees: int, max_leaves: int,
     ----------
     column : array of shape (n,)
     n_trees, max_leaves : int
-        Number of trees and the largest number of leaves of each.
+        Number of trees and the largest number of leaves of each, 32 at most (a depth of 5).
     rng : Generator
 
     Returns
@@ -89,6 +89,7 @@ def random_intervals(column: NDArray[np.float64], n_trees: int, max_leaves: int,
     >>> basis.table.shape
     (36, 40)
     """
+    max_leaves = min(max_leaves, 2**MAX_DEPTH)
     ordered = np.sort(column)
     target = np.concatenate(([0.0], np.cumsum(rng.random(len(column)))))
     cuts = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Literal
 
-from sartre.datasets.files import read_dag, read_table
+from sartre.datasets.stored import stored_dag, stored_table
 from sartre.simulate.dataset import Dataset
 from sartre.validation import check_choice
 
@@ -58,8 +58,8 @@ def load_sachs(
     check_choice("load_sachs", "graph", graph, list(GRAPHS))
     folder = files("sartre.datasets") / "data"
     file, sha256 = SAMPLES[subset]
-    X = read_table(folder / file, sha256)
+    X = stored_table(folder / file, sha256)
     if subset == "full":
         X = X.drop(columns="condition")
     file, sha256 = GRAPHS[graph]
-    return Dataset(X, read_dag(folder / file, sha256, list(X.columns)))
+    return Dataset(X, stored_dag(folder / file, sha256, list(X.columns)))

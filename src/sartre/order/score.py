@@ -70,7 +70,8 @@ class SCORE(BaseEstimator):
         threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
         with threadpool_limits(threads, user_api="blas"):
             while len(remaining) > 1:
-                variances = Stein(table.values[:, remaining], self.eta).hessian_diagonal().var(axis=0)
+                curvature = Stein(table.values[:, remaining], self.eta).hessian_diagonal()
+                variances = (curvature / np.abs(curvature).max()).var(axis=0)  # comparable, whatever the units
                 leaf = int(np.argmax(variances <= variances.min() * (1 + TIE)))
                 leaves.append(int(remaining[leaf]))
                 remaining = np.delete(remaining, leaf)

@@ -126,7 +126,7 @@ class CAMPruning(BaseEstimator):
         self._check_settings()
         table = as_table(X, min_rows=10)
         positions = check_order(order, table.names)
-        allowed = check_candidates(candidates, positions)
+        allowed = check_candidates(candidates, positions, table.names)
         tasks = self._tasks(table, positions, allowed)
         fits = []
         for fit in self._fits(table, tasks):
@@ -162,7 +162,7 @@ class CAMPruning(BaseEstimator):
                 bases = [spline(table.values[:, j], size).basis() for j in columns]
                 products = gram(prepare(table.values[:, columns], bases), standardised)
                 jobs = [delayed(_fit_target)(products, t, task, columns) for t, task in enumerate(mine)]
-                fits: Any = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs)
+                fits: Any = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs)
                 yield from fits
 
     def _warn_about_samples(self, tasks: list[_Task], fits: list[_Fit], n_columns: int) -> None:

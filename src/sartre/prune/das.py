@@ -108,7 +108,7 @@ class DAS(BaseEstimator):
         check_number("DAS", "max_parents", self.max_parents, low=1, integer=True)
         table = as_table(X, min_rows=10)
         positions = check_order(order, table.names)
-        allowed = check_candidates(candidates, positions)
+        allowed = check_candidates(candidates, positions, table.names)
         threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
         with threadpool_limits(threads, user_api="blas"):
             self.candidates_ = self._filter(table, positions, allowed)

@@ -53,7 +53,7 @@ class SARTRE(BaseEstimator):
     penalty : float
         The paper's lambda.
     n_trees, max_leaves : int
-        Trees a variable, and the largest number of leaves of each.
+        Trees a variable, and the largest number of leaves of each (no tree has more than 32).
     embedding : "random", "forest" or "boosting"
         Completely random trees (the method), or trees of a random forest or of gradient boosting that
         regress the target on each predecessor (ablations; slow).
@@ -120,7 +120,7 @@ class SARTRE(BaseEstimator):
         self._check_settings()
         table = as_table(X, min_rows=2)
         positions = check_order(order, table.names)
-        allowed = check_candidates(candidates, positions)
+        allowed = check_candidates(candidates, positions, table.names)
         embedding = Embedding(self.embedding, self.n_trees, self.max_leaves, seed_of("SARTRE", self.random_state))
         shared = None if embedding.supervised else prepare(table.values, embedding.bases(table.values, table.names))
         jobs = [
@@ -128,7 +128,7 @@ class SARTRE(BaseEstimator):
             for k, target in enumerate(positions.tolist())
         ]
         fits = []
-        for fit in Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs):
+        for fit in Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs):
             fits.append(fit)
             logger.info("prune: %d of %d targets fitted", len(fits), len(jobs))
         self._warn_unless_converged(fits, table.names)
@@ -157,7 +157,7 @@ class SARTRE(BaseEstimator):
     ) -> _Fit:
         """Fit one variable on its candidate parents (lines 7 to 12 of Algorithm 1)."""
         y = table.values[:, target]
-        if len(parents) == 0 or np.ptp(y) == 0.0:
+        if len(parents) == 0 or table.constant[target]:
             return _Fit(target, parents[:0], [], 0.0, converged=True)
         design, candidates = shared, parents
         if design is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 
-def read_table(file: Traversable, sha256: str) -> pd.DataFrame:
+def stored_table(file: Traversable, sha256: str) -> pd.DataFrame:
     r"""Read a CSV file, gzipped if its name ends in ``.gz``, after a check of its SHA-256.
 
     Examples
@@ -25,7 +25,7 @@ def read_table(file: Traversable, sha256: str) -> pd.DataFrame:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "table.csv")
     ...     _ = file.write_bytes(b"a,b\n1,2\n")
-    ...     read_table(file, hashlib.sha256(b"a,b\n1,2\n").hexdigest()).to_dict("list")
+    ...     stored_table(file, hashlib.sha256(b"a,b\n1,2\n").hexdigest()).to_dict("list")
     {'a': [1], 'b': [2]}
     """
     content = file.read_bytes()
@@ -38,7 +38,7 @@ def read_table(file: Traversable, sha256: str) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(gzip.decompress(content) if file.name.endswith(".gz") else content))
 
 
-def read_dag(file: Traversable, sha256: str, names: Sequence[str]) -> Dag:
+def stored_dag(file: Traversable, sha256: str, names: Sequence[str]) -> Dag:
     r"""Read a graph over ``names`` from a CSV file with the columns source and target (source -> target).
 
     Examples
@@ -47,9 +47,9 @@ def read_dag(file: Traversable, sha256: str, names: Sequence[str]) -> Dag:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "edges.csv")
     ...     _ = file.write_bytes(b"source,target\nb,a\n")
-    ...     read_dag(file, hashlib.sha256(b"source,target\nb,a\n").hexdigest(), ["a", "b"])
+    ...     stored_dag(file, hashlib.sha256(b"source,target\nb,a\n").hexdigest(), ["a", "b"])
     Dag: 2 variables, 1 edges
       b -> a
     """
-    edges = read_table(file, sha256)
+    edges = stored_table(file, sha256)
     return Dag.from_edges(zip(edges["source"], edges["target"], strict=True), names)
