@@ -69,7 +69,6 @@ def read_table(path: str | Path) -> pd.DataFrame:
         index_col=False,
         encoding=encoding,
         skipinitialspace=True,
-        float_precision="round_trip",
         low_memory=False,  # a column's type comes from the whole column
     )
 
