@@ -214,7 +214,7 @@ def test_a_table_that_pandas_wrote_comes_back(tmp_path, rows, names, separator, 
     frame.to_csv(path, sep=separator, decimal=decimal, lineterminator=line_end, index=False)
     table = read_table(path)
     assert list(table.columns) == names
-    np.testing.assert_allclose(table.to_numpy(dtype=float), frame.to_numpy(), rtol=1e-14)
+    np.testing.assert_allclose(table.to_numpy(dtype=float), frame.to_numpy(), rtol=1e-15)
 
 
 def test_writing_replaces_the_file_and_leaves_nothing_else(tmp_path):

@@ -9,7 +9,7 @@ import uuid
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 100_000
 _LONGEST_HEADER = 2**24  # characters
 _BLOCK = 2**20
+_OLD_PANDAS = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+_EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _OLD_PANDAS else {}  # since 3.1 floats are read exactly
 _SEPARATORS = ";\t|,"  # the comma last: it is also a decimal mark
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MARKUP = re.compile(r"""\s*(<[!?a-zA-Z]|\{\s*["}]|\[\s*[\[{"])""")
@@ -69,6 +71,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         index_col=False,
         encoding=encoding,
         skipinitialspace=True,
+        **_EXACT,
         low_memory=False,  # a column's type comes from the whole column
     )
 
