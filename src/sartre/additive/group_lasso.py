@@ -37,8 +37,10 @@ class Solution:
         The variables of the problem, as positions in the design.
     penalties : array of shape (m,)
         ``penalty * weight`` of each.
-    blocks : list of m arrays
-        Rotated coefficients g_j of each candidate (the original ones are V_j g_j; the norms are equal).
+    coefficients : array
+        Rotated coefficients g_j of all candidates, one block after the other (the original ones are V_j g_j; the norms
+        are equal); the block of candidate a ends before ``ends[a]``.
+    ends : array of shape (m,)
     residual : array of shape (n,)
         y - mean(y) - fit.
     objective, gap : float
@@ -51,7 +53,8 @@ class Solution:
 
     candidates: NDArray[np.intp]
     penalties: NDArray[np.float64]
-    blocks: list[NDArray[np.float64]]
+    coefficients: NDArray[np.float64]
+    ends: NDArray[np.intp]
     residual: NDArray[np.float64]
     objective: float
     gap: float
@@ -59,9 +62,20 @@ class Solution:
     converged: bool
 
     @property
+    def blocks(self) -> list[NDArray[np.float64]]:
+        """The coefficients of each candidate."""
+        return [self.block(a) for a in range(len(self.candidates))]
+
+    def block(self, a: int) -> NDArray[np.float64]:
+        """Return the coefficients of one candidate."""
+        return self.coefficients[self.ends[a - 1] if a else 0 : self.ends[a]]
+
+    @property
     def selected(self) -> NDArray[np.bool_]:
         """Which candidates have a block that is not zero."""
-        return np.array([block.any() for block in self.blocks], dtype=bool)
+        chosen = np.zeros(len(self.candidates), dtype=bool)
+        chosen[np.searchsorted(self.ends, np.flatnonzero(self.coefficients), side="right")] = True
+        return chosen
 
     @property
     def support(self) -> NDArray[np.intp]:
@@ -149,12 +163,11 @@ def solve(
     if start is None:
         coefficients, residual = np.zeros(ends[-1] if len(ends) else 0), y.copy()
     else:
-        coefficients, residual = np.concatenate([np.empty(0), *start.blocks]), start.residual.copy()
+        coefficients, residual = start.coefficients.copy(), start.residual.copy()
     objective, gap, n_epochs, converged = _kernels.group_lasso(
         design, y, candidates, penalties, begins, coefficients, residual, tol, max_epochs
     )
-    blocks = [coefficients[a:b] for a, b in zip(begins, ends, strict=True)]
-    return Solution(candidates, penalties, blocks, residual, objective, gap, n_epochs, converged)
+    return Solution(candidates, penalties, coefficients, ends, residual, objective, gap, n_epochs, converged)
 
 
 def solve_path(
@@ -188,7 +201,7 @@ def terms(design: Design, target: NDArray[np.float64], solution: Solution) -> li
     variance = np.var(target)
     found = []
     for a in np.flatnonzero(solution.selected).tolist():
-        j, block, penalty = int(solution.candidates[a]), solution.blocks[a], solution.penalties[a]
+        j, block, penalty = int(solution.candidates[a]), solution.block(a), solution.penalties[a]
         gradient = _gradient(design, j, solution.residual)
         spectrum = design.eigenvalues(j)
         fit_square = float(block @ (spectrum * block))

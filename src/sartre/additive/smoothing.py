@@ -29,7 +29,7 @@ LARGEST_STEP = 5.0
 RIDGE = 1e-10  # of the lines: exactly dependent columns share their effect
 FLOOR = 1e-12  # of the unexplained variance: columns that are functions of each other
 _CHUNK = 1 << 16
-_potrf, _potri = get_lapack_funcs(("potrf", "potri"), dtype=np.float64)
+_potrf, _trtri = get_lapack_funcs(("potrf", "trtri"), dtype=np.float64)
 
 
 class Gram(NamedTuple):
@@ -165,7 +165,7 @@ def _likelihood(problem: _Problem, columns: NDArray[np.intp], log_lambda: NDArra
     first = np.flatnonzero(np.diff(term, prepend=-1))
     penalty = np.exp(log_lambda[term]) * problem.s[columns]
     shifted = problem.C[np.ix_(columns, columns)]
-    shifted[np.diag_indices_from(shifted)] += penalty
+    shifted.flat[:: len(columns) + 1] += penalty
     factor = _cholesky(shifted)
     P = _inverse(factor)
     u = problem.u[columns]
@@ -180,7 +180,7 @@ def _likelihood(problem: _Problem, columns: NDArray[np.intp], log_lambda: NDArra
     curved = P * (2 * ratio * np.outer(pull, pull) + P * np.outer(penalty, penalty))
     hessian = -np.add.reduceat(np.add.reduceat(curved, first, axis=0), first, axis=1)
     hessian -= ratio / deviance * np.outer(energy, energy)
-    hessian[np.diag_indices_from(hessian)] += ratio * energy + trace
+    hessian.flat[:: len(first) + 1] += ratio * energy + trace
     return _Likelihood(value, gradient, hessian, factor, beta, deviance)
 
 
@@ -365,7 +365,7 @@ def wood_test(
     >>> round(statistic, 3), round(p_value, 3)
     (4.0, 0.046)
     """
-    values, vectors = np.linalg.eigh(V)
+    values, vectors = np.linalg.eigh(V) if len(beta) > 1 else (V[0], np.ones((1, 1)))
     values, z = values[::-1], (vectors.T @ beta)[::-1]
     usable = int((values > values[0] * 1e-14).sum())
     rank = float(np.clip(rank, 1.0, max(usable, 1)))
@@ -386,18 +386,15 @@ def _inverse(factor: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return (L L')^-1 from a lower factor L with zeros above its diagonal."""
     if len(factor) == 0:
         return factor
-    lower = _potri(factor, lower=1)[0]
-    inverse = lower + lower.T
-    inverse[np.diag_indices_from(inverse)] /= 2
-    return inverse
+    inverse = _trtri(factor, lower=1)[0]
+    return inverse.T @ inverse
 
 
 def _cholesky(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the lower factor; a matrix that is singular up to rounding gets the ridge it needs."""
     scale = float(np.diag(matrix).max(initial=1.0))
     for ridge in (0.0, 1e-12, 1e-10, 1e-8, 1e-6):
-        shifted = matrix.copy()
-        shifted[np.diag_indices_from(shifted)] += ridge * scale
+        shifted = matrix + np.diag(np.full(len(matrix), ridge * scale)) if ridge else matrix
         factor, info = _potrf(shifted, lower=1, clean=1)
         if info == 0:
             return factor

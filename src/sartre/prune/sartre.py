@@ -123,14 +123,15 @@ class SARTRE(BaseEstimator):
         allowed = check_candidates(candidates, positions, table.names)
         embedding = Embedding(self.embedding, self.n_trees, self.max_leaves, seed_of("SARTRE", self.random_state))
         shared = None if embedding.supervised else prepare(table.values, embedding.bases(table.values, table.names))
-        jobs = [
+        allowed[:, table.constant] = False
+        jobs = (
             delayed(self._fit_target)(table, target, positions[:k][allowed[positions[:k], target]], embedding, shared)
             for k, target in enumerate(positions.tolist())
-        ]
+        )
         fits = []
         for fit in Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs):
             fits.append(fit)
-            logger.info("prune: %d of %d targets fitted", len(fits), len(jobs))
+            logger.info("prune: %d of %d targets fitted", len(fits), len(positions))
         self._warn_unless_converged(fits, table.names)
         self.adjacency_matrix_ = np.zeros((len(positions), len(positions)), dtype=np.uint8)
         for fit in fits:
@@ -157,7 +158,7 @@ class SARTRE(BaseEstimator):
     ) -> _Fit:
         """Fit one variable on its candidate parents (lines 7 to 12 of Algorithm 1)."""
         y = table.values[:, target]
-        if len(parents) == 0 or table.constant[target]:
+        if len(parents) == 0:
             return _Fit(target, parents[:0], [], 0.0, converged=True)
         design, candidates = shared, parents
         if design is None:
