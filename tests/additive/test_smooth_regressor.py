@@ -87,3 +87,22 @@ def test_more_features_than_samples_work():
     model = AdditiveRegressor().fit(X, 3 * X[:, 5] + rng.normal(size=60) / 4)
     assert model.p_values_[5] < 1e-6
     assert (model.edf_ > 0).sum() == 15
+
+
+def test_nothing_but_constant_features_gives_the_mean():
+    y = np.arange(50.0)
+    model = AdditiveRegressor().fit(np.full((50, 2), 0.1), y)
+    assert model.predict(np.full((3, 2), 0.1)).tolist() == [y.mean()] * 3
+    assert model.summary()["edf"].tolist() == [0.0, 0.0]
+
+
+def test_two_samples_give_no_p_value():
+    assert np.isnan(AdditiveRegressor().fit([[0.0], [1.0]], [0.0, 1.0]).p_values_).all()
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_extreme_units_of_features_change_nothing(data, unit):
+    X, y = data
+    np.testing.assert_allclose(
+        AdditiveRegressor().fit(X * unit, y).p_values_, AdditiveRegressor().fit(X, y).p_values_, rtol=1e-4
+    )

@@ -89,23 +89,53 @@ def test_straight_effects_get_one_degree_of_freedom_and_wiggly_ones_more():
     assert (fit.p_value < 1e-20).all()
 
 
+def p_value_of(x, y, n_splines=10):
+    y = (y - y.mean()) / y.std()
+    products = gram(prepare(x[:, None], [spline(x, n_splines).basis()]), y[:, None])
+    return fit_smooths(products, 0, np.array([0])).p_value[0]
+
+
+@pytest.mark.parametrize("n", [200, 300, 500])
+@pytest.mark.parametrize("frequency", [3, 4])
+def test_fast_oscillations_are_not_taken_for_a_straight_line(n, frequency):
+    for seed in range(5):
+        rng = np.random.default_rng([seed, n])
+        x = rng.uniform(-1, 1, size=n)
+        assert p_value_of(x, 1.4 * np.cos(frequency * np.pi * x) + rng.normal(size=n) / 2) < 1e-10
+
+
+@pytest.mark.parametrize("spread", [2.0, 2.5, 3.0])
+def test_heavy_tailed_columns_have_an_effect_that_is_seen(spread):
+    rng = np.random.default_rng(0)
+    x = rng.lognormal(0, spread, size=1000)
+    assert p_value_of(x, np.sin(2 * np.arcsinh(x)) + 0.3 * rng.normal(size=1000)) < 1e-10
+    assert p_value_of(x, rng.normal(size=1000)) > 1e-3
+
+
+def test_hundreds_of_splines_are_no_trouble():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=1000)
+    assert p_value_of(x, np.sin(9 * x) + rng.normal(size=1000), n_splines=300) < 1e-20
+
+
 def test_gram_blocks_add_up_over_chunks_of_rows(monkeypatch):
     design, y, products = problem(0)
-    monkeypatch.setattr("sartre.additive.smoothing._CHUNK", 37)
+    monkeypatch.setattr("sartre.additive.smoothing._CHUNK", 1000)
     chunked = gram(design, y[:, None])
     np.testing.assert_allclose(chunked.matrix, products.matrix, atol=1e-12)
     np.testing.assert_allclose(chunked.cross, products.cross, atol=1e-12)
 
 
-def test_exactly_dependent_columns_and_perfect_fits_stay_finite():
+def test_exactly_dependent_columns_and_perfect_fits_are_told_from_noise():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(100, 3))
+    X = rng.normal(size=(300, 4))
     X[:, 2] = X[:, 0] + X[:, 1]
     design = prepare(X, [spline(column, 10).basis() for column in X.T])
-    for y in (X[:, 0], X[:, 2], np.sin(X[:, 0])):
-        fit = fit_smooths(gram(design, ((y - y.mean()) / y.std())[:, None]), 0, np.arange(3))
-        assert np.isfinite(fit.p_value).all()
+    for y in (X[:, 2] + rng.normal(size=300) / 10, np.sin(X[:, 0])):
+        fit = fit_smooths(gram(design, ((y - y.mean()) / y.std())[:, None]), 0, np.arange(4))
         assert np.isfinite(fit.edf).all()
+        assert fit.p_value[3] > 1e-3
+    assert fit.p_value[0] < 1e-10
 
 
 def test_woods_statistic_with_whole_and_with_fractional_rank():

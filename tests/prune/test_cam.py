@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def case(request):
     data = pd.read_csv(REFERENCE / f"{request.param}_data.csv")
     order = (REFERENCE / f"{request.param}_order.txt").read_text(encoding="utf-8").split()
     mgcv = pd.read_csv(REFERENCE / f"{request.param}_mgcv.csv")
-    with pytest.warns(UserWarning, match="Few samples") if "wide" in request.param else _nothing():
+    with pytest.warns(UserWarning, match="Few samples") if "wide" in request.param else nullcontext():
         pruner = CAMPruning().fit(data, order)
     names = list(data.columns)
     mgcv["ours"] = [
@@ -38,14 +39,6 @@ def case(request):
         for parent, target in zip(mgcv["parent"], mgcv["target"], strict=True)
     ]
     return request.param, data, order, mgcv, pruner
-
-
-class _nothing:  # noqa: N801 - a context manager that does nothing
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
 
 
 def test_decisions_are_mgcvs_wherever_mgcv_is_clear(case):
@@ -158,12 +151,34 @@ def test_more_candidates_than_samples_are_screened_and_it_says_so():
     X[:, 59] = 2 * X[:, 0] + rng.normal(size=40) / 4
     with (
         pytest.warns(UserWarning, match="their terms have 3 to 7 splines instead of 10"),
-        pytest.warns(UserWarning, match="More candidates than samples can carry for 49 targets"),
+        pytest.warns(
+            UserWarning, match=r"More candidates than the samples can carry for 49 targets \('x11', say\): 1225"
+        ),
     ):
         pruner = CAMPruning().fit(X, range(60))
     assert pruner.adjacency_matrix_[0, 59] == 1
     tested = (~np.isnan(pruner.p_values_)).sum(axis=0)
     np.testing.assert_array_equal(tested, np.minimum(np.arange(60), 10))
+    np.testing.assert_array_equal(pruner.screened_.sum(axis=0), np.maximum(np.arange(60) - 10, 0))
+
+
+@pytest.mark.filterwarnings("ignore:Few samples", "ignore:More candidates")
+def test_holm_counts_the_candidates_that_were_screened_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 101))
+    mask = np.zeros((101, 101), dtype=bool)
+    mask[:100, 100] = True
+    plain = CAMPruning().fit(X, range(101), candidates=mask).p_values_
+    holm = CAMPruning(adjust="holm").fit(X, range(101), candidates=mask).p_values_
+    assert np.nanmin(holm) == pytest.approx(min(1.0, 100 * np.nanmin(plain)))
+
+
+def test_independent_columns_with_a_common_outlier_are_no_copies():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    X[:, 2] = np.sin(X[:, 0]) + np.sin(X[:, 1]) + rng.normal(size=400) / 4
+    X[7, :2] = 1e6
+    assert CAMPruning().fit(X, range(3)).adjacency_matrix_[:2, 2].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -17,19 +17,21 @@ RANK_TOL = (
     1e-12  # directions with a smaller share of the largest eigenvalue are zero (each tree's leaves add up to one)
 )
 
-ROUGH_TOL = 1e-9  # relative to the roughest direction: below is the straight line
+ROUGH_TOL = 1e-14  # no direction but the line is smoother than this share of the roughest: rounding
 
 
 class Basis(NamedTuple):
     """Basis functions of one variable, as a table: one row a bin, one column a function.
 
     ``edges`` are the bins' B - 1 inner borders: bin b is ``(edges[b - 1], edges[b]]``. Smooth functions have a
-    ``penalty``: b' penalty b is the roughness of the function with coefficients b.
+    ``penalty``: b' penalty b is the roughness of the function with coefficients b; those of the straight line, which
+    has none, are ``line``.
     """
 
     edges: NDArray[np.float64]
     table: NDArray[np.float64]
     penalty: NDArray[np.float64] | None = None
+    line: NDArray[np.float64] | None = None
 
 
 class Rotation(NamedTuple):
@@ -133,10 +135,16 @@ def rotate(basis: Basis, share: NDArray[np.float64]) -> Rotation:
     if basis.penalty is None:
         return Rotation(mean, vectors, values, np.zeros(len(kept)))
     whitened = vectors / np.sqrt(values)
-    roughness, turn = np.linalg.eigh(whitened.T @ basis.penalty @ whitened)
-    rough = roughness > ROUGH_TOL * roughness[-1] if len(kept) > 1 else np.zeros(1, dtype=bool)
-    scaled = np.where(rough, roughness / roughness[rough].min(initial=np.inf), 0.0)
-    return Rotation(mean, whitened @ turn, np.ones(len(kept)), scaled)
+    inner = whitened.T @ basis.penalty @ whitened
+    straight = np.empty((len(kept), 0))
+    if basis.line is not None:  # its coordinates among the whitened functions; all that is orthogonal to it is rough
+        straight = whitened.T @ (centred.T @ (share * (centred @ basis.line)))[:, None]
+    turned = np.linalg.qr(np.hstack([straight, np.eye(len(kept))]))[0]
+    line, rest = turned[:, : straight.shape[1]], turned[:, straight.shape[1] :]
+    roughness, turn = np.linalg.eigh(rest.T @ inner @ rest)
+    roughness = np.maximum(roughness, ROUGH_TOL * roughness.max(initial=0.0))
+    scaled = np.concatenate([np.zeros(line.shape[1]), roughness / roughness.min(initial=np.inf)])
+    return Rotation(mean, whitened @ np.hstack([line, rest @ turn]), np.ones(len(kept)), scaled)
 
 
 def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:

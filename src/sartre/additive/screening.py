@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SMALLEST_BASIS = 3
 COPY = 1 - 1e-9  # correlation of the straight lines of a variable and its copy
+SAME_SPAN = 0.99
 
 
 def basis_size(n: int, n_terms: int, n_splines: int) -> int:
@@ -30,10 +31,20 @@ def basis_size(n: int, n_terms: int, n_splines: int) -> int:
 
 
 def first_of_copies(products: Gram, variables: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which variables are no copy (shifted or scaled, perhaps) of one that stands before them."""
+    """Return which variables are no copy (shifted or scaled, perhaps) of one that stands before them.
+
+    Copies have the same straight line and, so that one common outlier does not make a copy, span the same functions:
+    the inner products of their orthonormal functions then have squares that add up to their number.
+    """
+    if len(variables) == 0:
+        return np.ones(0, dtype=bool)
+    rank = products.rank[variables]
     lines = products.start[variables]
-    closest = np.abs(np.triu(products.matrix[np.ix_(lines, lines)], k=1)).max(axis=0)
-    return np.asarray(closest <= COPY)
+    same_line = np.abs(np.triu(products.matrix[np.ix_(lines, lines)], k=1)) > COPY
+    for a, b in np.argwhere(same_line):
+        block = products.matrix[lines[a] : lines[a] + rank[a], lines[b] : lines[b] + rank[b]]
+        same_line[a, b] = rank[a] == rank[b] and (block**2).sum() > SAME_SPAN * rank[a]
+    return np.asarray(~same_line.any(axis=0))
 
 
 def strongest(products: Gram, target: int, variables: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -19,6 +19,8 @@ from sartre.validation import check_number, default_names, position_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sartre.additive.smoothing import SmoothFit
+
 
 class Smooth(NamedTuple):
     """A fitted function on a grid: ``values`` at ``x``, and their standard errors where asked for."""
@@ -49,6 +51,8 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
         Wood's (2013) test that the function is zero; NaN where it was not fitted.
     scale_ : float
         Estimated variance of the noise.
+    n_splines_ : int
+        Basis functions a feature that were used.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -71,9 +75,10 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
         check_number("AdditiveRegressor", "n_splines", self.n_splines, low=SMALLEST_BASIS, integer=True)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         n, d = X.shape
-        size = basis_size(n, d, self.n_splines)
+        size = self.n_splines_ = basis_size(n, d, self.n_splines)
         self.intercept_ = float(y.mean())
-        spread = float(y.std())
+        width = float(np.ptp(y)) or 1.0
+        spread = width * float(np.std((y - self.intercept_) / width))
         self._splines = [spline(column, size) for column in X.T]
         bases = [smooth.basis() for smooth in self._splines]
         design = prepare(X, bases)
@@ -96,7 +101,7 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
         self.edf_, self.p_values_ = self._table["edf"].to_numpy(), self._table["p_value"].to_numpy()
         return self
 
-    def _keep(self, model: Any, spread: float) -> None:  # noqa: ANN401 - a SmoothFit
+    def _keep(self, model: SmoothFit, spread: float) -> None:
         """Store a fit to the standardised target in the unit of the target."""
         for j, beta, V in zip(model.variables, model.coefficients, model.covariances, strict=True):
             self._coefficients[j], self._covariances[j] = spread * beta, spread**2 * V

@@ -18,17 +18,21 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, get_lapack_funcs, solve_triangular
 from scipy.special import fdtrc
 
+from sartre.additive.chi_square import weighted_f_tail
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sartre.additive.design import Design
 
-LOWEST, HIGHEST = -18.0, 12.0  # of log lambda: no penalty at all, and a straight line (roughness is at least 1)
-GRID = np.arange(-12.0, HIGHEST, 1.0)
+HIGHEST = 12.0  # of log lambda: a straight line (roughness is at least 1)
+MARGIN = 6.0  # below minus the log of the largest roughness there is no penalty at all
+DIP = 1.0  # twice the log likelihood that bending must gain where the slope at the straight line does not show it
 LARGEST_STEP = 5.0
+SMALL, NEGLIGIBLE = 0.02, 1e-15  # p-values between which the exact tail is worth its time
 RIDGE = 1e-10  # of the lines: exactly dependent columns share their effect
 FLOOR = 1e-12  # of the unexplained variance: columns that are functions of each other
-_CHUNK = 1 << 16
+_CHUNK = 1 << 24  # numbers in a block of rows
 _potrf, _trtri = get_lapack_funcs(("potrf", "trtri"), dtype=np.float64)
 
 
@@ -84,17 +88,24 @@ class SmoothFit:
     converged: bool
 
 
-def gram(design: Design, targets: NDArray[np.float64]) -> Gram:
-    """Add up the inner products of a design and of (n, t) standardised targets, a block of rows at a time."""
-    n, width = len(targets), int(design.rank.sum())
-    matrix, cross = np.zeros((width, width)), np.zeros((width, targets.shape[1]))
-    tables = [design.table(j) for j in range(len(design.rank))]
-    for first in range(0, n, _CHUNK):
-        codes = design.codes[:, first : first + _CHUNK]
+def gram(design: Design, targets: NDArray[np.float64], variables: NDArray[np.intp] | None = None) -> Gram:
+    """Add up the inner products of a design and of (n, t) standardised targets, a block of rows at a time.
+
+    With `variables`, of these variables only, which are then numbered 0, 1, ... in the result.
+    """
+    chosen = np.arange(len(design.rank)) if variables is None else variables
+    n, rank = len(targets), design.rank[chosen]
+    matrix, cross = np.zeros((rank.sum(), rank.sum())), np.zeros((rank.sum(), targets.shape[1]))
+    tables = [design.table(j) for j in chosen.tolist()]
+    step = max(1, _CHUNK // max(1, len(matrix)))
+    for first in range(0, n, step):
+        codes = design.codes[chosen, first : first + step]
         functions = np.hstack([table[code] for table, code in zip(tables, codes, strict=True)])
         matrix += functions.T @ functions
-        cross += functions.T @ targets[first : first + _CHUNK]
-    return Gram(n, matrix / n, cross / n, design.spectrum_start, design.rank, design.roughness)
+        cross += functions.T @ targets[first : first + step]
+    start = np.cumsum(rank) - rank
+    columns = np.repeat(design.spectrum_start[chosen] - start, rank) + np.arange(rank.sum())
+    return Gram(n, matrix / n, cross / n, start, rank, design.roughness[columns])
 
 
 def fit_smooths(products: Gram, target: int, variables: NDArray[np.intp]) -> SmoothFit:
@@ -119,17 +130,19 @@ def fit_smooths(products: Gram, target: int, variables: NDArray[np.intp]) -> Smo
 class _Problem:
     """The wiggles of all terms with the straight lines projected off: a problem in which everything is penalised.
 
-    lines (p,), wiggles (w,): columns of the Gram matrix; term (w,): the term of each wiggle; s (w,): its roughness.
+    lines (l,), wiggles (w,): columns of the Gram matrix without and with roughness; line_term (l,), term (w,): the
+    term of each; s (w,): the roughness of each wiggle.
     C = M_ww - M_wl M_ll^-1 M_lw and u = b_w - M_wl M_ll^-1 b_l; unexplained = 1 - b_l' M_ll^-1 b_l.
     """
 
     def __init__(self, products: Gram, target: int, variables: NDArray[np.intp]) -> None:
         self.products, self.target, self.variables = products, target, variables
-        starts, extra = products.start[variables], products.rank[variables] - 1
-        self.lines = starts
-        self.term = np.repeat(np.arange(len(variables)), extra)
-        first = np.cumsum(extra) - extra
-        self.wiggles = starts[self.term] + 1 + np.arange(len(self.term)) - first[self.term]
+        rank = products.rank[variables]
+        columns = np.repeat(products.start[variables] - np.cumsum(rank) + rank, rank) + np.arange(rank.sum())
+        owner = np.repeat(np.arange(len(variables)), rank)
+        straight = products.roughness[columns] == 0
+        self.lines, self.line_term = columns[straight], owner[straight]
+        self.wiggles, self.term = columns[~straight], owner[~straight]
         self.s = products.roughness[self.wiggles]
         M, b = products.matrix, products.cross[:, target]
         lines = M[np.ix_(self.lines, self.lines)]
@@ -141,7 +154,8 @@ class _Problem:
         self.C = M[np.ix_(self.wiggles, self.wiggles)] - half.T @ half
         self.u = b[self.wiggles] - half.T @ half_b
         self.unexplained = max(1.0 - half_b @ half_b, FLOOR)
-        self.df = products.n - 1 - len(variables)
+        self.df = products.n - 1 - len(self.lines)
+        self.lowest = -MARGIN - float(np.log(self.s.max(initial=1.0)))
 
 
 class _Likelihood(NamedTuple):
@@ -188,13 +202,14 @@ def _smoothness(problem: _Problem, max_rounds: int = 20) -> tuple[NDArray[np.flo
     """Find the log lambda of every term by an active set: straight lines until the likelihood wants them to bend."""
     log_lambda = np.full(len(problem.variables), np.inf)
     n_iterations = 0
+    settled = True
     for _ in range(max_rounds):
         columns = np.flatnonzero(np.isfinite(log_lambda[problem.term]))
         bending = _bending(problem, columns, log_lambda)
         if not np.isfinite(bending).any():
-            return log_lambda, n_iterations, True
+            return log_lambda, n_iterations, settled
         log_lambda = np.minimum(log_lambda, bending)
-        log_lambda, steps = _newton(problem, log_lambda)
+        log_lambda, steps, settled = _newton(problem, log_lambda)
         n_iterations += steps
     return log_lambda, n_iterations, False
 
@@ -203,8 +218,9 @@ def _bending(problem: _Problem, columns: NDArray[np.intp], log_lambda: NDArray[n
     """Return a first log lambda for every straight line that the likelihood wants to bend, infinity for the others.
 
     With c_k the mean square of wiggle k, projected off the current model, and u_k its inner product with the
-    residual, the derivative with respect to 1 / lambda at infinity is sum_k (c_k - df u_k^2 / D) / s_k. The first value
-    is the best of a grid, each wiggle taken on its own.
+    residual, the derivative with respect to 1 / lambda at infinity is sum_k (c_k - df u_k^2 / D) / s_k. It hardly sees
+    the rougher wiggles, so the likelihood on a grid counts too, each wiggle taken on its own; its best is the first
+    value.
     """
     straight = np.flatnonzero(np.isinf(log_lambda[problem.term]))
     found = np.full(len(log_lambda), np.inf)
@@ -218,14 +234,13 @@ def _bending(problem: _Problem, columns: NDArray[np.intp], log_lambda: NDArray[n
         c, u, deviance = c - (half**2).sum(axis=0), u - between.T @ now.beta, now.deviance
     s, term = problem.s[straight], problem.term[straight]
     slope = np.bincount(term, weights=(c - problem.df * u**2 / deviance) / s, minlength=len(log_lambda))
-    wanted = np.flatnonzero(slope < -1e-6 * problem.df / problem.products.n)
-    if len(wanted) == 0:
-        return found
-    penalty = np.exp(GRID)[:, None] * s
+    grid = np.arange(np.ceil(problem.lowest), HIGHEST)
+    penalty = np.exp(grid)[:, None] * s
     volume = _by_term(np.log1p(np.maximum(c, 0.0) / penalty), term, len(log_lambda))
     gain = _by_term(u**2 / (np.maximum(c, 0.0) + penalty) / deviance, term, len(log_lambda))
     value = problem.df * np.log(np.maximum(1 - gain, FLOOR)) + volume
-    found[wanted] = GRID[value[:, wanted].argmin(axis=0)]
+    wanted = (slope < -1e-6) | (value.min(axis=0) < -DIP)
+    found[wanted] = grid[value[:, wanted].argmin(axis=0)]
     return found
 
 
@@ -234,33 +249,38 @@ def _by_term(rows: NDArray[np.float64], term: NDArray[np.intp], n_terms: int) ->
     return np.stack([np.bincount(term, weights=row, minlength=n_terms).astype(np.float64) for row in rows])
 
 
-def _newton(problem: _Problem, log_lambda: NDArray[np.float64], max_steps: int = 50) -> tuple[NDArray[np.float64], int]:
-    """Minimise over the finite log lambda; one that runs past the highest becomes infinite."""
+def _newton(
+    problem: _Problem, log_lambda: NDArray[np.float64], max_steps: int = 50
+) -> tuple[NDArray[np.float64], int, bool]:
+    """Minimise over the finite log lambda; one that runs past the highest becomes infinite.
+
+    Returns log lambda, the number of steps, and whether the gradient is zero there (or rounding allows no better).
+    """
     n_steps = 0
     now = None
     while n_steps < max_steps:
         bent = np.flatnonzero(np.isfinite(log_lambda))
         columns = np.flatnonzero(np.isfinite(log_lambda[problem.term]))
         if len(bent) == 0:
-            break
+            return log_lambda, n_steps, True
         now = now or _likelihood(problem, columns, log_lambda)
-        free = np.flatnonzero((log_lambda[bent] > LOWEST) | (now.gradient < 0))
+        free = np.flatnonzero((log_lambda[bent] > problem.lowest) | (now.gradient < 0))
         if np.abs(now.gradient[free]).max(initial=0.0) < 1e-3:
-            break
+            return log_lambda, n_steps, True
         values, vectors = np.linalg.eigh(now.hessian[np.ix_(free, free)])
         curvature = np.maximum(np.abs(values), 1e-2)  # downhill also where the likelihood is not convex
         step = np.zeros(len(log_lambda))
         step[bent[free]] = -vectors @ (vectors.T @ now.gradient[free] / curvature)
         step *= min(1.0, LARGEST_STEP / np.abs(step).max())
-        before = log_lambda
-        log_lambda, now = _walk(problem, columns, before, step, now.value)
         n_steps += 1
-        if log_lambda is before:  # as low as rounding lets it go
-            break
+        walked = _walk(problem, columns, log_lambda, step, now.value)
+        if walked is None:
+            return log_lambda, n_steps, bool(np.abs(now.gradient[free]).max() < 0.1)
+        log_lambda, now = walked
         straight = log_lambda >= HIGHEST
         if (straight & np.isfinite(log_lambda)).any():
             log_lambda, now = np.where(straight, np.inf, log_lambda), None
-    return log_lambda, n_steps
+    return log_lambda, n_steps, False
 
 
 def _walk(
@@ -269,29 +289,30 @@ def _walk(
     log_lambda: NDArray[np.float64],
     step: NDArray[np.float64],
     value: float,
-) -> tuple[NDArray[np.float64], _Likelihood]:
-    """Take a step within the bounds, halved until it does not go uphill."""
+) -> tuple[NDArray[np.float64], _Likelihood] | None:
+    """Take a step within the bounds, halved until it does not go uphill; None if it always does."""
     bent = np.isfinite(log_lambda)
     for halved in range(9):
-        trial = np.where(bent, np.clip(log_lambda + step / 2**halved, LOWEST, HIGHEST), np.inf)
+        trial = np.where(bent, np.clip(log_lambda + step / 2**halved, problem.lowest, HIGHEST), np.inf)
         there = _likelihood(problem, columns, trial)
         if there.value <= value + 1e-7:
             return trial, there
-    return log_lambda, _likelihood(problem, columns, log_lambda)
+    return None
 
 
 def _assemble(problem: _Problem, log_lambda: NDArray[np.float64], n_iterations: int, converged: bool) -> SmoothFit:
     """Put lines and wiggles together again, and describe and test every term."""
     p = len(problem.variables)
     bent = np.flatnonzero(np.isfinite(log_lambda[problem.term]))
-    penalty = np.concatenate([np.zeros(p), np.exp(log_lambda[problem.term[bent]]) * problem.s[bent]])
-    P, beta = _solution(problem, bent, penalty[p:])
+    wiggly = np.exp(log_lambda[problem.term[bent]]) * problem.s[bent]
+    P, beta = _solution(problem, bent, wiggly)
+    penalty = np.concatenate([np.zeros(len(problem.lines)), wiggly])
     F = np.eye(len(penalty)) - P * penalty  # (M + L)^-1 M
     each, twice = np.diag(F), np.einsum("ij,ji->i", F, F)
     residual_df = problem.products.n - 1 - each.sum()
     square = 1.0 - beta @ problem.products.cross[np.append(problem.lines, problem.wiggles[bent]), problem.target]
     scale = max(square - penalty @ beta**2, FLOOR) * problem.products.n / max(residual_df, 1.0)
-    owner = np.append(np.arange(p), problem.term[bent])
+    owner = np.append(problem.line_term, problem.term[bent])
     coefficients, covariances, rows = [], [], []
     for t, variable in enumerate(problem.variables):
         mine = np.flatnonzero(owner == t)
@@ -357,7 +378,8 @@ def wood_test(
     Returns
     -------
     statistic, p_value : float
-        T / r, and its tail under F(r, residual_df).
+        T / r, and its tail: F(r, residual_df) where r is whole or the p-value is not small; else the ratio of the
+        weighted sum of chi-squares that T then is to the noise's. NaN without residual degrees of freedom.
 
     Examples
     --------
@@ -365,6 +387,10 @@ def wood_test(
     >>> round(statistic, 3), round(p_value, 3)
     (4.0, 0.046)
     """
+    if len(beta) == 0:
+        return 0.0, 1.0
+    if residual_df < 1:
+        return np.nan, np.nan
     values, vectors = np.linalg.eigh(V) if len(beta) > 1 else (V[0], np.ones((1, 1)))
     values, z = values[::-1], (vectors.T @ beta)[::-1]
     usable = int((values > values[0] * 1e-14).sum())
@@ -378,8 +404,12 @@ def wood_test(
     else:
         mixed = 2 * np.sqrt(nu * (1 - nu) / 2) * z[k - 1] * z[k]
         totals = base + nu * z[k] ** 2 + np.array([mixed, -mixed])
-    tails = fdtrc(rank, max(residual_df, 1.0), totals / rank)
-    return float(totals.mean() / rank), float(tails.mean())
+    statistic, p_value = totals.mean() / rank, fdtrc(rank, residual_df, totals / rank).mean()
+    if len(totals) > 1 and NEGLIGIBLE < p_value < SMALL:
+        larger = (1 + nu + np.sqrt((1 + nu) * (1 - nu))) / 2  # the two eigenvalues of [[1, rho], [rho, nu]]
+        weights = np.concatenate([np.ones(k - 1), [larger, 1 + nu - larger]])
+        p_value = np.mean([weighted_f_tail(float(total), weights, residual_df) for total in totals])
+    return float(statistic), float(p_value)
 
 
 def _inverse(factor: NDArray[np.float64]) -> NDArray[np.float64]:

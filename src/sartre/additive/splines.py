@@ -48,12 +48,12 @@ class Spline:
         """Return the functions on the bins, with the integrals of f_k'' f_l'' as their penalty."""
         table = self(self.centres)
         if len(self.knots) < 2:
-            return Basis(self.edges, table, np.empty((0, 0)))
+            return Basis(self.edges, table, np.empty((0, 0)), np.empty(0))
         second = self._cubic()(self.knots, 2)  # straight between knots, so the integrals are exact
         left, right, width = second[:-1], second[1:], np.diff(self.knots)[:, None]
         mixed = left.T @ (width * right) / 6
         penalty = left.T @ (width * left) / 3 + right.T @ (width * right) / 3 + mixed + mixed.T
-        return Basis(self.edges, table, penalty)
+        return Basis(self.edges, table, penalty, line=self.knots)
 
     def _cubic(self) -> CubicSpline:
         return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
@@ -78,7 +78,8 @@ def spline(column: NDArray[np.float64], n_splines: int) -> Spline:
     (1024, 10)
     """
     edges, centres = _quantile_bins(column)
-    shift, scale = float(column.mean()), float(column.std()) if len(centres) > 1 else 1.0
+    shift, width = float(column.mean()), float(centres[-1] - centres[0]) or 1.0
+    scale = width * float(np.std((column - shift) / width)) or 1.0  # in units of the width: squares cannot overflow
     knots = np.quantile((centres - shift) / scale, np.linspace(0, 1, min(n_splines, len(centres))))
     return Spline(edges, centres, shift, scale, knots)
 

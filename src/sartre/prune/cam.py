@@ -10,6 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import false_discovery_control
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from sartre.additive.design import prepare
@@ -61,8 +62,8 @@ class CAMPruning(BaseEstimator):
         Level of the tests.
     n_splines : int
         Basis functions a term. With fewer than 30 samples a candidate, ceil(n / (3 candidates)), at least 3; with more
-        candidates than n / 4, only the n / 4 that explain most of the target on their own are tested. A
-        warning tells both.
+        candidates than n / 4, only the n / 4 that explain most of the target on their own are tested, and their
+        p-values are too small, because the same samples chose them. A warning tells both.
     adjust : None, "holm" or "bh"
         Correction of the p-values over all tests: Holm's (no false edge with probability 1 - alpha) or Benjamini and
         Hochberg's (a share of false edges of at most alpha on average).
@@ -74,7 +75,10 @@ class CAMPruning(BaseEstimator):
     adjacency_matrix_ : uint8 array of shape (d, d)
         1 where row is a parent of column.
     p_values_ : array of shape (d, d)
-        [parent, child], after `adjust`; NaN where no candidate or not tested. A copy of an earlier candidate has 1.
+        [parent, child], after `adjust`; NaN where no candidate or not tested. A copy of an earlier candidate (shifted
+        or scaled, perhaps) adds nothing to it and has 1.
+    screened_ : boolean array of shape (d, d)
+        Candidates that were not tested, because there were too many for the samples; for `adjust` they count.
     edges_ : DataFrame
         The kept edges, strongest first: ``source``, ``target``, ``strength`` (share of the target's variance lost when
         the parent's term is dropped from the fitted model), ``margin`` (NaN: no lasso), ``p_value``.
@@ -121,7 +125,7 @@ class CAMPruning(BaseEstimator):
         order : sequence of d column indices or names
             Causes before effects.
         candidates : boolean array of shape (d, d), optional
-            Edges that may stay, [parent, child]; all that the order allows by default.
+            Edges that may stay, [parent, child], as far as the order allows them; all that it allows by default.
         """
         self._check_settings()
         table = as_table(X, min_rows=10)
@@ -132,7 +136,8 @@ class CAMPruning(BaseEstimator):
         for fit in self._fits(table, tasks):
             fits.append(fit)
             logger.info("prune: %d of %d targets fitted", len(fits), len(tasks))
-        self._warn_about_samples(tasks, fits, len(positions))
+        self._record(tasks, fits, len(positions))
+        self._warn(fits, table.names)
         return self._keep(fits, table.names)
 
     def _check_settings(self) -> None:
@@ -165,11 +170,18 @@ class CAMPruning(BaseEstimator):
                 fits: Any = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs)
                 yield from fits
 
-    def _warn_about_samples(self, tasks: list[_Task], fits: list[_Fit], n_columns: int) -> None:
+    def _record(self, tasks: list[_Task], fits: list[_Fit], n_columns: int) -> None:
+        """Note what the samples allowed: basis sizes, and candidates that were not tested."""
         self.n_splines_ = np.zeros(n_columns, dtype=np.intp)
+        self.screened_ = np.zeros((n_columns, n_columns), dtype=bool)
         for task in tasks:
             self.n_splines_[task.target] = task.size
-        smaller = [task.size for task in tasks if task.size < self.n_splines]
+            self.screened_[task.parents, task.target] = True
+        for fit in fits:
+            self.screened_[np.append(fit.tested, fit.copies), fit.target] = False
+
+    def _warn(self, fits: list[_Fit], names: Sequence[str]) -> None:
+        smaller = [size for size in self.n_splines_ if 0 < size < self.n_splines]
         if smaller:
             warnings.warn(
                 f"Few samples for the candidates of {len(smaller)} targets: their terms have {min(smaller)} to "
@@ -177,14 +189,21 @@ class CAMPruning(BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        left_out = {fit.target: len(fit.tested) + len(fit.copies) for fit in fits}
-        screened = [task for task in tasks if left_out[task.target] < len(task.parents)]
-        if screened:
+        if self.screened_.any():
+            targets = np.flatnonzero(self.screened_.any(axis=0))
             warnings.warn(
-                f"More candidates than samples can carry for {len(screened)} targets: only those that explain most on "
-                "their own were tested; the others have no p-value and no edge. Bring more samples, or restrict the "
-                "candidates.",
+                f"More candidates than the samples can carry for {len(targets)} targets ('{names[targets[0]]}', say): "
+                f"{self.screened_.sum()} that explain little on their own were not tested and have no edge, and the "
+                "p-values of the others are too small. Bring more samples, or restrict the candidates.",
                 UserWarning,
+                stacklevel=3,
+            )
+        lost = [f"'{names[fit.target]}'" for fit in fits if not fit.model.converged]
+        if lost:
+            warnings.warn(
+                f"The smoothness of the models of {', '.join(lost[:5])} did not settle (a near-perfect fit, perhaps). "
+                "Look at these columns.",
+                ConvergenceWarning,
                 stacklevel=3,
             )
 
@@ -194,7 +213,9 @@ class CAMPruning(BaseEstimator):
         for fit in fits:
             raw[fit.copies, fit.target] = 1.0
             raw[fit.tested, fit.target] = fit.model.p_value
+        raw[self.screened_] = 1.0
         self.p_values_ = adjusted(raw, self.adjust)
+        self.p_values_[self.screened_] = np.nan
         self.adjacency_matrix_ = (self.p_values_ < self.alpha).astype(np.uint8)
         self.edges_ = edge_table(
             (

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.stats import ttest_ind
+from scipy.special import ndtri
+from scipy.stats import rankdata, ttest_ind
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sartre.validation import Table
 
 logger = logging.getLogger(__name__)
+_NOISE = 0x5A7274E_DA5_2023  # a seed of its own: nobody's data is drawn from it
 
 
 class DAS(BaseEstimator):
@@ -34,7 +36,8 @@ class DAS(BaseEstimator):
     abs(H_lj): the first `min_parents` stay, of the next, up to `max_parents`, those stay whose abs(H_lj) is larger
     than that of a variable that is no parent (one-sided Welch test). The published method takes the weakest candidate
     for that variable, which may be a true parent where few candidates remain; here it is a column of independent
-    noise, added for the purpose. Columns are standardised, so their units change nothing.
+    noise, added for the purpose. So that it is like the others, every column is replaced by normal scores of its
+    ranks, which changes neither where H_lj is zero nor anything about units and outliers.
 
     One O(n^3) factorisation a variable and O(n^2 + n d) memory.
 
@@ -100,12 +103,12 @@ class DAS(BaseEstimator):
         order : sequence of d column indices or names
             Causes before effects.
         candidates : boolean array of shape (d, d), optional
-            Edges that may stay, [parent, child]; all that the order allows by default.
+            Edges that may stay, [parent, child], as far as the order allows them; all that it allows by default.
         """
         check_number("DAS", "eta", self.eta, low=0.0, open_low=True)
         check_number("DAS", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_number("DAS", "min_parents", self.min_parents, low=0, integer=True)
-        check_number("DAS", "max_parents", self.max_parents, low=1, integer=True)
+        check_number("DAS", "max_parents", self.max_parents, low=max(1, self.min_parents), integer=True)
         table = as_table(X, min_rows=10)
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions, table.names)
@@ -121,14 +124,16 @@ class DAS(BaseEstimator):
     def _filter(self, table: Table, positions: NDArray[np.intp], allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the candidates that stay, leaf by leaf from the end of the order."""
         kept = np.zeros_like(allowed)
-        values = table.standardized().values
-        noise = np.random.default_rng(0).normal(size=(len(values), 1))  # independent of every column, whatever the seed
+        n = table.shape[0]
+        values = np.asarray(ndtri((rankdata(table.values, axis=0) - 0.5) / n), dtype=np.float64)
+        noise = np.random.default_rng(_NOISE).permutation(np.asarray(ndtri((np.arange(n) + 0.5) / n), dtype=np.float64))
         varies = ~table.constant
         for k in range(len(positions) - 1, 0, -1):
             leaf, before = positions[k], positions[:k][varies[positions[:k]]]
             parents = before[allowed[before, leaf]]
             if len(parents) > self.min_parents and varies[leaf]:
-                columns = Stein(np.hstack([values[:, [leaf, *before]], noise]), self.eta).hessian_column(0)
+                scores = np.hstack([values[:, [leaf]], values[:, before], noise[:, None]])
+                columns = Stein(scores, self.eta).hessian_column(0)
                 parents = self._passing(np.abs(columns[:, 1:]), before, parents)
             kept[parents, leaf] = True
             logger.info("filter: %d of %d targets", len(positions) - k, len(positions) - 1)

@@ -1,0 +1,86 @@
+"""Pairs that act together: found, and not found where there are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sartre.additive.design import prepare
+from sartre.additive.interactions import best_pair, pair_functions, rank_polynomials
+from sartre.additive.splines import spline
+
+NOTHING = np.empty(0, dtype=np.intp)
+
+
+def search(X, y, functions=None):
+    y = (y - y.mean()) / y.std()
+    functions = np.empty((len(y), 0)) if functions is None else functions
+    return best_pair(rank_polynomials(X), np.arange(X.shape[1]), NOTHING, y, functions, 1.0)
+
+
+@pytest.mark.parametrize("levels", [2, 3, 5, 1000])
+def test_polynomials_are_orthonormal_and_follow_the_ranks(levels):
+    x = np.random.default_rng(0).integers(0, levels, size=400).astype(float)
+    P = rank_polynomials(np.column_stack([x, np.exp(x / levels)]))
+    np.testing.assert_allclose(P[0], P[1])
+    real = min(levels - 1, 4)
+    np.testing.assert_allclose(P[0].T @ P[0] / 400, np.diag([1.0] * real + [0.0] * (4 - real)), atol=1e-9)
+    np.testing.assert_allclose(P[0].sum(axis=0), 0, atol=1e-7)
+
+
+def test_permuting_rows_permutes_the_polynomials_ties_included():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 7, size=(100, 2)).astype(float)
+    shuffle = rng.permutation(100)
+    plain, moved = rank_polynomials(X)[:, shuffle], rank_polynomials(X[shuffle])
+    np.testing.assert_allclose(np.abs(plain), np.abs(moved), atol=1e-8)
+
+
+def test_functions_of_a_pair_are_orthonormal_and_rougher_and_rougher():
+    P = rank_polynomials(np.random.default_rng(0).normal(size=(500, 2)))
+    functions, roughness = pair_functions(P[0], P[1])
+    np.testing.assert_allclose(functions.T @ functions / 500, np.eye(16), atol=1e-8)
+    assert roughness[0] == 1
+    assert (np.diff(roughness) >= 0).all()
+
+
+def test_a_product_is_found_among_many_pairs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 12))
+    pair = search(X, X[:, 3] * X[:, 8] + rng.normal(size=500))
+    assert (pair.first, pair.second) == (3, 8)
+    assert pair.p_value < 1e-10
+
+
+def test_with_many_candidates_only_pairs_with_a_known_variable_are_looked_at():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 150))
+    y = X[:, 3] * X[:, 8] + rng.normal(size=300) / 2
+    y = (y - y.mean()) / y.std()
+    P, everything, none = rank_polynomials(X), np.arange(150), np.empty((300, 0))
+    assert best_pair(P, everything, NOTHING, y, none, 1.0) is None
+    for inside in ([8], [3, 8], [3, 40, 100]):
+        pair = best_pair(P, everything, np.array(inside), y, none, 1.0)
+        assert (pair.first, pair.second) == (3, 8)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.95])
+def test_the_level_holds_for_dependent_columns_too(correlation):
+    below = 0
+    for seed in range(400):
+        rng = np.random.default_rng([seed, 5])
+        X = np.sqrt(1 - correlation) * rng.normal(size=(200, 4)) + np.sqrt(correlation) * rng.normal(size=(200, 1))
+        pair = search(X, rng.normal(size=200))
+        below += pair is not None and pair.p_value < 0.05
+    assert below <= 34  # 20 expected at most; three standard deviations
+
+
+def test_main_effects_are_not_taken_for_a_pair():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=500)
+    X = np.column_stack([x, x + 0.3 * rng.normal(size=500)])  # their product is nearly a square
+    y = x**2 + rng.normal(size=500)
+    design = prepare(X, [spline(column, 10).basis() for column in X.T])
+    functions = np.hstack([design.table(j)[design.codes[j]] for j in range(2)])
+    pair = search(X, y, functions)
+    assert pair is None or pair.p_value > 1e-3
