@@ -1,6 +1,6 @@
 """Compare the graphs of all pruners, the true order given, on the simulator's four families.
 
-    make bench-accuracy     or     .venv-bench/bin/python benchmarks/pruning_accuracy.py [--seeds 10] [--nodes 20] [--mgcv]
+    make bench-accuracy   or   .venv-bench/bin/python benchmarks/pruning_accuracy.py [--seeds 10] [--nodes 20] [--mgcv]
 
 ER and SF graphs with d (1) or 4d (4) edges, SF with every edge from the older to the newer node, and SF4 with random
 orientation beside; "gp" mechanism, unit Gaussian noise, n = 2000. Means over the seeds. A reversed edge counts once.
