@@ -64,7 +64,7 @@ def select(
 
     A variable stays if p < level k / m, where m is the number of candidates and k that of the variables in the
     model (as Benjamini and Hochberg's step-up has it); a pair is looked for at half the level, over all pairs.
-    Where no candidate has an effect about `level` are expected to be chosen in all.
+    Where no candidate has an effect at most `expected_false` of the level are expected to be chosen.
 
     Parameters
     ----------
@@ -86,6 +86,11 @@ def select(
     variables, strength, p_value = model.described(chosen)
     margin = np.array([margins.get(j, np.nan) for j in variables.tolist()])
     return Selection(variables, strength, margin, p_value, model.pairs(chosen), screened.gap, screened.converged)
+
+
+def expected_false(level: float, pairs: bool) -> float:
+    """Return how many variables `select` may be expected to choose where none has an effect, if its tests are exact."""
+    return level * (1 + 2 * PAIR_LEVEL * pairs)  # a false pair brings two
 
 
 class _Fitted(NamedTuple):

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from sartre.additive.design import prepare
 from sartre.additive.group_lasso import TOL, solve, terms
 from sartre.additive.interactions import rank_polynomials
-from sartre.additive.selection import prepare_selection, select
+from sartre.additive.selection import expected_false, prepare_selection, select
 from sartre.additive.splines import spline
 from sartre.additive.trees import EMBEDDINGS, Embedding
 from sartre.prune._edges import edge_table
@@ -68,8 +68,8 @@ class SARTRE(BaseEstimator):
     penalty : float or "auto"
         The paper's lambda, or chosen by the data.
     level : float, optional
-        With ``penalty="auto"``, the one knob: about how many false parents each target may have where nothing has
-        an effect. 0.01 by default; more keeps more edges.
+        With ``penalty="auto"``, the one knob: how many false parents each target may be expected to have where nothing
+        has an effect, and as many again through pairs. 0.01 by default; more keeps more edges.
     interactions : bool, optional
         With ``penalty="auto"``, whether pairs are searched; True by default.
     n_trees, max_leaves : int
@@ -164,7 +164,8 @@ class SARTRE(BaseEstimator):
                 logger.info("prune: %d of %d targets fitted", len(fits), len(positions))
         self._warn_unless_converged(fits, table.names)
         if self.penalty == "auto":
-            self.false_edges_bound_ = float(allowed.any(axis=0).sum() * self._level())
+            expected = expected_false(self._level(), pairs=self.interactions is not False)
+            self.false_edges_bound_ = float(allowed.any(axis=0).sum() * expected)
             pairs = [(table.names[a], table.names[b], table.names[f.target], p) for f in fits for a, b, p in f.pairs]
             self.interactions_ = pd.DataFrame(pairs, columns=["first", "second", "target", "p_value"])
         return self._keep(fits, table.names)
