@@ -1,10 +1,11 @@
 """Choose the variables of a model: a loose lasso to screen them, pairs that act together, then tests one by one.
 
-The group lasso shrinks, so what it leaves in the residual leaks into useless variables; its support is a short list and
-no more. The list is fitted again by penalised smooths (`smoothing.py`), which do not shrink what is needed. Pairs are
-added while the best one explains more of the residual than chance would (`interactions.py`). Last, the least
-significant term is removed until all that are left are significant: one at a time, because of two variables
-that say the same either can go, but not both.
+The group lasso shrinks, so what it leaves in the residual leaks into useless variables; its support is a short list
+and no more. Where there are samples enough, the list also has what a smooth model of all candidates finds. It is
+fitted again by penalised smooths (`smoothing.py`), which do not shrink what is needed. Pairs are added while the best
+one explains more of the residual than chance would (`interactions.py`). Last, the least significant term is removed
+until all that are left are significant: one at a time, because of two variables that say the same either can
+go, but not both.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from sartre.additive.calibration import null_norms, solve_calibrated
 from sartre.additive.group_lasso import terms
 from sartre.additive.interactions import best_pair, pair_functions
-from sartre.additive.smoothing import Gram, SmoothFit, fit_smooths
+from sartre.additive.smoothing import Gram, SmoothFit, fit_smooths, gram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +30,7 @@ SCREENING_LEVEL = 0.05  # chance of a useless variable to pass the screening
 PAIR_LEVEL = 0.5  # level of the search for pairs, as a share of the level: a false pair brings two false variables
 STAY = 0.001  # p-value at which a pair stays once it is in
 MOST_PAIRS = 25
+SAMPLES_A_TERM = 30  # from here on all smooths can be fitted at once
 
 
 class Selection(NamedTuple):
@@ -44,22 +46,32 @@ class Selection(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """What all targets share: intervals to screen with (and their null norms), smooths, polynomials of the ranks."""
+    """What all targets of a table share.
 
+    X: the columns; intervals to screen with, and their null norms; smooths to decide with, and their inner products
+    where there are samples enough to fit all at once; polynomials of the ranks where pairs are wanted.
+    """
+
+    X: NDArray[np.float64]
     intervals: Design
     norms: NDArray[np.float64]
     smooths: Design
+    products: Gram | None
     polynomials: NDArray[np.float64] | None
 
 
-def prepare_selection(intervals: Design, smooths: Design, polynomials: NDArray[np.float64] | None) -> Prepared:
-    """Prepare the screening and the tests of all targets of a table; no polynomials, no pairs."""
-    return Prepared(intervals, null_norms(intervals, SCREENING_LEVEL), smooths, polynomials)
+def prepare_selection(
+    X: NDArray[np.float64], intervals: Design, smooths: Design, polynomials: NDArray[np.float64] | None
+) -> Prepared:
+    """Prepare the screening and the tests of all columns of a table; no polynomials, no pairs."""
+    products = None
+    if SAMPLES_A_TERM * X.shape[1] <= len(X):
+        spread = X.std(axis=0)
+        products = gram(smooths, (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    return Prepared(X, intervals, null_norms(intervals, SCREENING_LEVEL), smooths, products, polynomials)
 
 
-def select(
-    prepared: Prepared, target: NDArray[np.float64], candidates: NDArray[np.intp], level: float, tol: float
-) -> Selection:
+def select(prepared: Prepared, target: int, candidates: NDArray[np.intp], level: float, tol: float) -> Selection:
     """Choose among the candidates.
 
     A variable stays if p < level k / m, where m is the number of candidates and k that of the variables in the
@@ -69,17 +81,22 @@ def select(
     Parameters
     ----------
     prepared : Prepared
-    target : array of shape (n,), not constant
+    target : int
+        Its column, which must not be constant.
     candidates : array of ints
     level : float
     tol : float
         Duality gap of the screening, as in `group_lasso.solve`.
     """
-    screened = solve_calibrated(prepared.intervals, target, candidates, prepared.norms, tol)
-    margins = {term.variable: term.margin for term in terms(prepared.intervals, target, screened)}
-    model = _Model(prepared, (target - target.mean()) / target.std(), len(candidates), level)
-    strongest = sorted(margins, key=margins.__getitem__, reverse=True)[: max(1, len(target) // 20)]
-    chosen = model.pruned([j for j in screened.support.tolist() if j in set(strongest)])
+    y = prepared.X[:, target]
+    screened = solve_calibrated(prepared.intervals, y, candidates, prepared.norms, tol)
+    margins = {term.variable: term.margin for term in terms(prepared.intervals, y, screened)}
+    short = sorted(margins, key=margins.__getitem__, reverse=True)[: max(1, len(y) // 20)]
+    if prepared.products is not None:  # intervals see little of many weak straight effects
+        p_values = fit_smooths(prepared.products, target, candidates).p_value
+        short += candidates[p_values < SCREENING_LEVEL].tolist()
+    model = _Model(prepared, (y - y.mean()) / y.std(), len(candidates), level)
+    chosen = model.pruned([j for j in candidates.tolist() if j in set(short)])
     if prepared.polynomials is not None:
         grown = model.grown(chosen, candidates, prepared.polynomials)
         chosen = chosen if grown == chosen else model.pruned(grown)
@@ -115,7 +132,7 @@ class _Model:
         functions = np.hstack([block for block, _ in blocks])
         rank = np.array([block.shape[1] for block, _ in blocks])
         n = len(self._y)
-        gram = Gram(
+        products = Gram(
             n=n,
             matrix=functions.T @ functions / n,
             cross=(functions.T @ self._y / n)[:, None],
@@ -123,7 +140,7 @@ class _Model:
             rank=rank,
             roughness=np.concatenate([roughness for _, roughness in blocks]),
         )
-        fit = fit_smooths(gram, 0, np.arange(len(chosen)))
+        fit = fit_smooths(products, 0, np.arange(len(chosen)))
         return _Fitted(chosen, fit, functions, self._y - functions @ np.concatenate(fit.coefficients))
 
     def grown(self, chosen: list[Term], candidates: NDArray[np.intp], polynomials: NDArray[np.float64]) -> list[Term]:

@@ -210,7 +210,7 @@ class SARTRE(BaseEstimator):
             return partial(self._fit_lasso, table, shared)
         smooths = prepare(table.values, [spline(column, N_SPLINES).basis() for column in table.values.T])
         polynomials = None if self.interactions is False else rank_polynomials(table.values)
-        return partial(self._fit_automatic, table, prepare_selection(shared, smooths, polynomials))
+        return partial(self._fit_automatic, prepare_selection(table.values, shared, smooths, polynomials))
 
     def _fit_lasso(self, table: Table, design: Design, target: int, parents: NDArray[np.intp]) -> _Fit:
         """Fit one variable on its candidate parents (lines 7 to 12 of Algorithm 1)."""
@@ -245,12 +245,12 @@ class SARTRE(BaseEstimator):
             converged=solution.converged,
         )
 
-    def _fit_automatic(self, table: Table, prepared: Prepared, target: int, parents: NDArray[np.intp]) -> _Fit:
+    def _fit_automatic(self, prepared: Prepared, target: int, parents: NDArray[np.intp]) -> _Fit:
         """Choose the parents of one variable: screened by the lasso, then tested, pairs included."""
         usable = parents[prepared.smooths.rank[parents] > 0]
         if len(usable) == 0:
             return _Fit(target, usable)
-        chosen = select(prepared, table.values[:, target], usable, self._level(), self.tol)
+        chosen = select(prepared, target, usable, self._level(), self.tol)
         return _Fit(
             target,
             chosen.variables,
