@@ -125,9 +125,12 @@ class _Model:
     def __init__(self, prepared: Prepared, y: NDArray[np.float64], n_candidates: int, level: float) -> None:
         self._prepared, self._y, self._n_candidates, self._level = prepared, y, n_candidates, level
         self._blocks: dict[Term, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+        self._last: _Fitted | None = None
 
     def fitted(self, chosen: list[Term]) -> _Fitted:
-        """Fit the terms together."""
+        """Fit the terms together; the last fit is remembered, because it is often asked for again."""
+        if self._last is not None and self._last.terms == chosen:
+            return self._last
         blocks = [self._block(term) for term in chosen]
         functions = np.hstack([block for block, _ in blocks])
         rank = np.array([block.shape[1] for block, _ in blocks])
@@ -141,7 +144,8 @@ class _Model:
             roughness=np.concatenate([roughness for _, roughness in blocks]),
         )
         fit = fit_smooths(products, 0, np.arange(len(chosen)))
-        return _Fitted(chosen, fit, functions, self._y - functions @ np.concatenate(fit.coefficients))
+        self._last = _Fitted(chosen, fit, functions, self._y - functions @ np.concatenate(fit.coefficients))
+        return self._last
 
     def grown(self, chosen: list[Term], candidates: NDArray[np.intp], polynomials: NDArray[np.float64]) -> list[Term]:
         """Add pairs, each with both variables' own functions, while the best one is significant."""

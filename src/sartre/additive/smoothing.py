@@ -88,24 +88,18 @@ class SmoothFit:
     converged: bool
 
 
-def gram(design: Design, targets: NDArray[np.float64], variables: NDArray[np.intp] | None = None) -> Gram:
-    """Add up the inner products of a design and of (n, t) standardised targets, a block of rows at a time.
-
-    With `variables`, of these variables only, which are then numbered 0, 1, ... in the result.
-    """
-    chosen = np.arange(len(design.rank)) if variables is None else variables
-    n, rank = len(targets), design.rank[chosen]
-    matrix, cross = np.zeros((rank.sum(), rank.sum())), np.zeros((rank.sum(), targets.shape[1]))
-    tables = [design.table(j) for j in chosen.tolist()]
-    step = max(1, _CHUNK // max(1, len(matrix)))
+def gram(design: Design, targets: NDArray[np.float64]) -> Gram:
+    """Add up the inner products of a design and of (n, t) standardised targets, a block of rows at a time."""
+    n, width = len(targets), int(design.rank.sum())
+    matrix, cross = np.zeros((width, width)), np.zeros((width, targets.shape[1]))
+    tables = [design.table(j) for j in range(len(design.rank))]
+    step = max(1, _CHUNK // max(1, width))
     for first in range(0, n, step):
-        codes = design.codes[chosen, first : first + step]
+        codes = design.codes[:, first : first + step]
         functions = np.hstack([table[code] for table, code in zip(tables, codes, strict=True)])
         matrix += functions.T @ functions
         cross += functions.T @ targets[first : first + step]
-    start = np.cumsum(rank) - rank
-    columns = np.repeat(design.spectrum_start[chosen] - start, rank) + np.arange(rank.sum())
-    return Gram(n, matrix / n, cross / n, start, rank, design.roughness[columns])
+    return Gram(n, matrix / n, cross / n, design.spectrum_start, design.rank, design.roughness)
 
 
 def fit_smooths(products: Gram, target: int, variables: NDArray[np.intp]) -> SmoothFit:
