@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
+from sartre.precedence import check_before
 from sartre.validation import as_table, check_order
 
 if TYPE_CHECKING:
@@ -34,7 +36,12 @@ class FixedOrder(BaseEstimator):
     def __init__(self, order: Sequence[Any]) -> None:
         self.order = order
 
-    def fit(self, X: Any) -> FixedOrder:  # noqa: ANN401 - any table
-        """Check the order against the columns of a table."""
-        self.order_ = check_order(self.order, as_table(X).names)
+    def fit(self, X: Any, before: Any = None) -> FixedOrder:  # noqa: ANN401 - any table
+        """Check the order against the columns of a table, and against what must precede what."""
+        names = as_table(X).names
+        self.order_ = check_order(self.order, names)
+        demanded = check_before(before, names)[np.ix_(self.order_, self.order_)]
+        for later, earlier in np.argwhere(np.tril(demanded)).tolist():
+            a, b = names[self.order_[later]], names[self.order_[earlier]]
+            raise ValueError(f"The fixed order has '{b}' before '{a}', but '{a}' must come first. Change one of them.")
         return self

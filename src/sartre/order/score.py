@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
+from sartre.order._leaves import remove_leaves
+from sartre.precedence import check_before
 from sartre.stein import Stein
 from sartre.validation import as_table, check_number
 
-logger = logging.getLogger(__name__)
-TIE = 1e-9  # variances this close (copies of a column) are equal up to rounding: the first column is taken
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class SCORE(BaseEstimator):
@@ -38,6 +39,9 @@ class SCORE(BaseEstimator):
     ----------
     order_ : array of shape (d,)
         Column indices, source first. Constant columns come first.
+    scores_ : array of shape (d, d)
+        Row k: the variances (over the largest squared derivative) when the k-th variable of the order was taken as a
+        leaf; NaN for those already gone.
 
     References
     ----------
@@ -56,25 +60,23 @@ class SCORE(BaseEstimator):
         self.eta = eta
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any) -> SCORE:  # noqa: ANN401 - any table
+    def fit(self, X: Any, before: Any = None) -> SCORE:  # noqa: ANN401 - any table
         """Learn the order of a table's columns.
 
         Parameters
         ----------
         X : array of shape (n, d) or data frame
+        before : boolean array of shape (d, d), optional
+            Row must precede column.
         """
         check_number("SCORE", "eta", self.eta, low=0.0, open_low=True)
         table = as_table(X, min_rows=2)
-        remaining = np.flatnonzero(~table.constant)
-        leaves: list[int] = []
+
+        def variances(remaining: NDArray[np.intp]) -> NDArray[np.float64]:
+            curvature = Stein(table.values[:, remaining], self.eta).hessian_diagonal()
+            return np.asarray((curvature / np.abs(curvature).max()).var(axis=0))  # comparable, whatever the units
+
         threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
         with threadpool_limits(threads, user_api="blas"):
-            while len(remaining) > 1:
-                curvature = Stein(table.values[:, remaining], self.eta).hessian_diagonal()
-                variances = (curvature / np.abs(curvature).max()).var(axis=0)  # comparable, whatever the units
-                leaf = int(np.argmax(variances <= variances.min() * (1 + TIE)))
-                leaves.append(int(remaining[leaf]))
-                remaining = np.delete(remaining, leaf)
-                logger.info("order: %d of %d leaves found", len(leaves), len(leaves) + len(remaining))
-        self.order_ = np.concatenate([np.flatnonzero(table.constant), remaining, leaves[::-1]]).astype(np.intp)
+            self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), variances)
         return self
