@@ -39,7 +39,7 @@ def main() -> int:
     for d, n in ((10, 300), (20, 2000), (64, 2000)):
         data = simulate(random_dag(d, d, random_state=d), n, random_state=d)
         X = data.X[data.dag.topological_order()].to_numpy()
-        bases = Embedding("random", 5, 8, seed=0).bases(X, [str(j) for j in range(d)])
+        bases = Embedding().bases(X, [str(j) for j in range(d)], seed=0)
         blocks = [basis.table[encode(column, basis.edges)] for column, basis in zip(X.T, bases, strict=True)]
         design = prepare(X, bases)
         differences: dict[str, list[float]] = {"celer": [], "adelie": []}

@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 
 from sartre.additive.design import prepare
-from sartre.additive.interactions import best_pair, pair_functions, rank_polynomials
+from sartre.additive.interactions import PairSearch, Projection, pair_functions, rank_polynomials
 from sartre.additive.splines import spline
 
 NOTHING = np.empty(0, dtype=np.intp)
 
 
-def search(X, y, functions=None):
+def off(functions):
+    return Projection(functions, functions.T @ functions / len(functions))
+
+
+def search(X, y, functions=None, variance=1.0):
     y = (y - y.mean()) / y.std()
-    functions = np.empty((len(y), 0)) if functions is None else functions
-    return best_pair(rank_polynomials(X), np.arange(X.shape[1]), NOTHING, y, functions, 1.0)
+    pairs = PairSearch(rank_polynomials(X), np.arange(X.shape[1]))
+    return pairs.best(NOTHING, y, off(np.empty((len(y), 0)) if functions is None else functions), variance)
 
 
 @pytest.mark.parametrize("levels", [2, 3, 5, 1000])
@@ -38,10 +42,10 @@ def test_permuting_rows_permutes_the_polynomials_ties_included():
 
 def test_functions_of_a_pair_are_orthonormal_and_rougher_and_rougher():
     P = rank_polynomials(np.random.default_rng(0).normal(size=(500, 2)))
-    functions, roughness = pair_functions(P[0], P[1])
-    np.testing.assert_allclose(functions.T @ functions / 500, np.eye(16), atol=1e-8)
-    assert roughness[0] == 1
-    assert (np.diff(roughness) >= 0).all()
+    functions = pair_functions(P[0], P[1])
+    np.testing.assert_allclose(functions.values.T @ functions.values / 500, np.eye(16), atol=1e-8)
+    assert functions.roughness[0] == 1
+    assert (np.diff(functions.roughness) >= 0).all()
 
 
 def test_a_product_is_found_among_many_pairs():
@@ -57,10 +61,10 @@ def test_with_many_candidates_only_pairs_with_a_known_variable_are_looked_at():
     X = rng.normal(size=(300, 150))
     y = X[:, 3] * X[:, 8] + rng.normal(size=300) / 2
     y = (y - y.mean()) / y.std()
-    P, everything, none = rank_polynomials(X), np.arange(150), np.empty((300, 0))
-    assert best_pair(P, everything, NOTHING, y, none, 1.0) is None
+    pairs, nothing = PairSearch(rank_polynomials(X), np.arange(150)), off(np.empty((300, 0)))
+    assert pairs.best(NOTHING, y, nothing, 1.0) is None
     for inside in ([8], [3, 8], [3, 40, 100]):
-        pair = best_pair(P, everything, np.array(inside), y, none, 1.0)
+        pair = pairs.best(np.array(inside), y, nothing, 1.0)
         assert (pair.first, pair.second) == (3, 8)
 
 
@@ -73,6 +77,17 @@ def test_the_level_holds_for_dependent_columns_too(correlation):
         pair = search(X, rng.normal(size=200))
         below += pair is not None and pair.p_value < 0.05
     assert below <= 34  # 20 expected at most; three standard deviations
+
+
+@pytest.mark.parametrize("variance", [1.0, None])
+def test_the_level_holds_for_unequal_variances_if_they_are_allowed_for(variance):
+    below = 0
+    for seed in range(400):
+        rng = np.random.default_rng([seed, 6])
+        X = rng.normal(size=(300, 3))
+        pair = search(X, np.abs(X[:, 0] * X[:, 1]) * rng.normal(size=300), variance=variance)
+        below += pair is not None and pair.p_value < 0.05
+    assert (below <= 34) == (variance is None)
 
 
 def test_main_effects_are_not_taken_for_a_pair():

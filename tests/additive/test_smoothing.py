@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from sartre.additive.design import prepare
-from sartre.additive.smoothing import HIGHEST, fit_smooths, gram, wood_test
+from sartre.additive.smoothing import HIGHEST, fit_smooths, gram
 from sartre.additive.splines import spline
+from sartre.additive.wood import wood_test
 
 
 def problem(seed, n=300, p=4, n_splines=8):

@@ -12,9 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sartre.additive.bins import encode
-from sartre.additive.trees import Embedding
 from sartre.metrics import edge_f1, edge_recall
-from sartre.prune import SARTRE
+from sartre.prune import SARTRE, Embedding
 from sartre.simulate import random_dag, simulate
 
 
@@ -31,7 +30,7 @@ def order(data):
 
 def test_algorithm_one_written_out_with_celer_gives_the_same_graph(data, order):
     ours = SARTRE(penalty=0.1, random_state=3, tol=1e-10).fit(data.X, order)
-    bases = Embedding("random", 5, 8, seed=3).bases(data.X.to_numpy(), list(data.X.columns))
+    bases = Embedding().bases(data.X.to_numpy(), list(data.X.columns), seed=3)
     blocks = {
         name: basis.table[encode(data.X[name].to_numpy(), basis.edges)]
         for name, basis in zip(data.X.columns, bases, strict=True)
@@ -49,12 +48,16 @@ def test_algorithm_one_written_out_with_celer_gives_the_same_graph(data, order):
     assert len(kept) > 5
 
 
+def paper(embedding="random", **settings):
+    return SARTRE(**{"penalty": 0.1, "random_state": 0, "embedding": Embedding(embedding), **settings})
+
+
 def test_most_of_a_sparse_additive_graph_is_found(data, order):
-    assert edge_f1(data.dag, SARTRE(random_state=0).fit(data.X, order).adjacency_matrix_) > 0.8
+    assert edge_f1(data.dag, paper().fit(data.X, order).adjacency_matrix_) > 0.8
 
 
 def test_edges_and_adjacency_say_the_same(data, order):
-    pruner = SARTRE(random_state=0).fit(data.X, order)
+    pruner = paper().fit(data.X, order)
     names = list(data.X.columns)
     pairs = {(names[i], names[j]) for i, j in np.argwhere(pruner.adjacency_matrix_)}
     assert pairs == set(zip(pruner.edges_["source"], pruner.edges_["target"], strict=True))
@@ -68,22 +71,22 @@ def test_edges_and_adjacency_say_the_same(data, order):
 
 @pytest.mark.parametrize("embedding", ["random", "forest"])
 def test_one_seed_one_graph_for_any_number_of_jobs(data, order, embedding):
-    fits = [SARTRE(n_jobs=jobs, embedding=embedding, random_state=5).fit(data.X, order) for jobs in (None, 1, 2)]
+    fits = [paper(embedding, n_jobs=jobs, random_state=5).fit(data.X, order) for jobs in (None, 1, 2)]
     for other in fits[1:]:
         pd.testing.assert_frame_equal(fits[0].edges_, other.edges_)
-    assert not fits[0].edges_.equals(SARTRE(random_state=6, embedding=embedding).fit(data.X, order).edges_)
+    assert not fits[0].edges_.equals(paper(embedding, random_state=6).fit(data.X, order).edges_)
 
 
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 def test_any_joblib_backend_gives_the_same_graph(data, order, backend):
-    plain = SARTRE(random_state=5).fit(data.X, order).edges_
+    plain = paper(random_state=5).fit(data.X, order).edges_
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        pd.testing.assert_frame_equal(SARTRE(random_state=5).fit(data.X, order).edges_, plain)
+        pd.testing.assert_frame_equal(paper(random_state=5).fit(data.X, order).edges_, plain)
 
 
 def test_permuting_columns_permutes_the_graph(data, order):
     shuffled = data.X[list(np.random.default_rng(1).permutation(data.X.columns))]
-    plain, moved = (SARTRE(random_state=0).fit(X, order) for X in (data.X, shuffled))
+    plain, moved = (paper().fit(X, order) for X in (data.X, shuffled))
     pd.testing.assert_frame_equal(plain.edges_, moved.edges_)
     rows = [data.X.columns.get_loc(name) for name in shuffled.columns]
     np.testing.assert_array_equal(plain.adjacency_matrix_[np.ix_(rows, rows)], moved.adjacency_matrix_)
@@ -91,8 +94,8 @@ def test_permuting_columns_permutes_the_graph(data, order):
 
 def test_an_unrelated_last_column_leaves_the_other_edges_alone(data, order):
     more = data.X.assign(unrelated=np.random.default_rng(0).normal(size=len(data.X)))
-    plain = SARTRE(random_state=0).fit(data.X, order).edges_
-    wider = SARTRE(random_state=0).fit(more, [*order, "unrelated"]).edges_
+    plain = paper().fit(data.X, order).edges_
+    wider = paper().fit(more, [*order, "unrelated"]).edges_
     among = wider[(wider["source"] != "unrelated") & (wider["target"] != "unrelated")].reset_index(drop=True)
     pd.testing.assert_frame_equal(plain, among)
 
@@ -100,20 +103,20 @@ def test_an_unrelated_last_column_leaves_the_other_edges_alone(data, order):
 def test_arrays_and_every_data_frame_give_the_same_graph(data, order):
     numbers = [data.X.columns.get_loc(name) for name in order]
     renamed = data.X.set_axis([f"x{j}" for j in range(10)], axis=1)
-    fits = [SARTRE(random_state=0).fit(X, numbers) for X in (renamed, renamed.to_numpy(), pl.from_pandas(renamed))]
+    fits = [paper().fit(X, numbers) for X in (renamed, renamed.to_numpy(), pl.from_pandas(renamed))]
     for other in fits[1:]:
         pd.testing.assert_frame_equal(fits[0].edges_, other.edges_)
 
 
 def test_candidates_are_respected_as_given(data, order):
-    everything = SARTRE(random_state=0).fit(data.X, order)
+    everything = paper().fit(data.X, order)
     mask = np.random.default_rng(0).random((10, 10)) < 0.5
-    restricted = SARTRE(random_state=0).fit(data.X, order, candidates=mask)
+    restricted = paper().fit(data.X, order, candidates=mask)
     assert not restricted.adjacency_matrix_[~mask].any()
     assert everything.adjacency_matrix_[~mask].any()
     position = {name: k for k, name in enumerate(order)}
     assert all(position[a] < position[b] for a, b in restricted.edges_[["source", "target"]].to_numpy())
-    nothing = SARTRE(random_state=0).fit(data.X, order, candidates=np.zeros((10, 10), dtype=bool))
+    nothing = paper().fit(data.X, order, candidates=np.zeros((10, 10), dtype=bool))
     assert not nothing.adjacency_matrix_.any()
     assert nothing.edges_.empty
     with pytest.raises(ValueError, match=r"'candidates' must be a \(10, 10\) matrix of booleans, \[parent, child\]"):
@@ -121,7 +124,7 @@ def test_candidates_are_respected_as_given(data, order):
 
 
 def test_a_larger_penalty_keeps_fewer_edges_and_a_huge_one_none(data, order):
-    counts = [len(SARTRE(penalty=p, random_state=0).fit(data.X, order).edges_) for p in (0.03, 0.1, 0.3, 100.0)]
+    counts = [len(paper(penalty=p).fit(data.X, order).edges_) for p in (0.03, 0.1, 0.3, 100.0)]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[2]
     assert counts[3] == 0
@@ -129,7 +132,7 @@ def test_a_larger_penalty_keeps_fewer_edges_and_a_huge_one_none(data, order):
 
 @pytest.mark.parametrize("embedding", ["forest", "boosting"])
 def test_supervised_intervals_find_the_true_edges_too(data, order, embedding):
-    pruner = SARTRE(embedding=embedding, random_state=0).fit(data.X, order)
+    pruner = paper(embedding).fit(data.X, order)
     assert edge_recall(data.dag, pruner.adjacency_matrix_) > 0.8
     assert len(pruner.edges_) < 45  # of all pairs
 
@@ -140,7 +143,7 @@ def test_constant_columns_are_never_connected_and_copies_work(embedding):
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     X = pd.DataFrame({"flat": 1e9, "x": x, "copy": x, "y": np.sin(2 * x) + rng.normal(size=300) / 3, "zero": 0.0})
-    pruner = SARTRE(embedding=embedding, random_state=0).fit(X, list(X.columns))
+    pruner = paper(embedding).fit(X, list(X.columns))
     assert not pruner.adjacency_matrix_[[0, 4]].any()
     assert not pruner.adjacency_matrix_[:, [0, 4]].any()
     assert {"x", "copy"} & set(pruner.edges_.query("target == 'y'")["source"])
@@ -150,7 +153,7 @@ def test_binary_and_integer_columns_can_be_parents():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"coin": rng.integers(0, 2, 400), "die": rng.integers(1, 7, 400), "noise": rng.normal(size=400)})
     X["y"] = 2.0 * X["coin"] + (X["die"] - 3.5) ** 2 / 3 + rng.normal(size=400) / 2
-    edges = SARTRE(random_state=0).fit(X, list(X.columns)).edges_
+    edges = paper().fit(X, list(X.columns)).edges_
     assert set(edges["source"]) == {"coin", "die"}
     assert set(edges["target"]) == {"y"}
 
@@ -158,7 +161,7 @@ def test_binary_and_integer_columns_can_be_parents():
 def test_a_huge_offset_changes_nothing(data, order):
     shift = 2.0 ** np.arange(20, 30)  # exact in binary, up to a billion
     rounded = data.X.round(6)
-    plain, far = (SARTRE(random_state=0).fit(X, order).edges_ for X in (rounded, rounded + shift))
+    plain, far = (paper().fit(X, order).edges_ for X in (rounded, rounded + shift))
     assert plain[["source", "target"]].equals(far[["source", "target"]])
 
 
@@ -168,9 +171,7 @@ def test_a_huge_offset_changes_nothing(data, order):
         ({"penalty": 0}, ValueError, r"'penalty' parameter of SARTRE must be a float in the range \(0.0, inf\)"),
         ({"penalty": np.nan}, ValueError, "'penalty'"),
         ({"penalty": "auto?"}, TypeError, "'penalty'"),
-        ({"n_trees": 2.5}, TypeError, "'n_trees' parameter of SARTRE must be an int"),
-        ({"max_leaves": 1}, ValueError, "'max_leaves'"),
-        ({"embedding": "tree"}, ValueError, "'random', 'forest' or 'boosting'. Got 'tree' instead"),
+        ({"embedding": "forest"}, TypeError, "'embedding' parameter of SARTRE must be an Embedding or None"),
         ({"tol": 0.0}, ValueError, "'tol'"),
         ({"random_state": -1}, ValueError, "random_state"),
     ],
@@ -180,16 +181,39 @@ def test_wrong_settings_are_named(data, order, settings, error, text):
         SARTRE(**settings).fit(data.X, order)
 
 
-def test_a_target_that_does_not_converge_is_named(data, order, monkeypatch):
-    from sartre.prune import sartre as module  # noqa: PLC0415
+@pytest.mark.parametrize(
+    ("settings", "error", "text"),
+    [
+        ({"n_trees": 2.5}, TypeError, "'n_trees' parameter of Embedding must be an int"),
+        ({"max_leaves": 1}, ValueError, "'max_leaves'"),
+        ({"kind": "tree"}, ValueError, "'random', 'forest' or 'boosting'. Got 'tree' instead"),
+    ],
+)
+def test_wrong_intervals_are_named(settings, error, text):
+    with pytest.raises(error, match=text):
+        Embedding(**settings)
 
-    solve = module.solve
-    monkeypatch.setattr(module, "solve", lambda *args, **kwargs: solve(*args, **kwargs, max_epochs=1))
+
+def test_a_path_of_penalties_is_the_fits_at_each(data, order):
+    path = paper().path(data.X, order, values=[0.05, 0.1, 0.3])
+    assert path["penalty"].is_monotonic_decreasing
+    for penalty, edges in path.groupby("penalty"):
+        alone = paper(penalty=penalty).fit(data.X, order).edges_
+        assert set(zip(edges["source"], edges["target"], strict=True)) == set(
+            zip(alone["source"], alone["target"], strict=True)
+        )
+
+
+def test_a_target_that_does_not_converge_is_named(data, order, monkeypatch):
+    from sartre.prune import _paper as module  # noqa: PLC0415
+
+    solve = module.solve_path
+    monkeypatch.setattr(module, "solve_path", lambda *args, **kwargs: solve(*args, **kwargs, max_epochs=1))
     with pytest.warns(ConvergenceWarning, match=r"target '.*' stopped at a duality gap of .* Raise 'tol'"):
         SARTRE(penalty=0.001, random_state=0).fit(data.X, order)
 
 
 def test_it_is_a_scikit_learn_estimator():
-    pruner = SARTRE(penalty=0.2, n_trees=3)
+    pruner = SARTRE(penalty=0.2, embedding=Embedding(n_trees=3))
     assert clone(pruner).get_params() == pruner.get_params()
     assert "penalty=0.2" in repr(pruner)

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from sartre.metrics import edge_precision, edge_recall, shd
-from sartre.prune import SARTRE, CAMPruning
+from sartre.prune import SARTRE, CAMPruning, Embedding
 from sartre.simulate import random_dag, simulate
 
 
 def auto(**settings):
-    return SARTRE(penalty="auto", random_state=0, **settings)
+    return SARTRE(random_state=0, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +72,7 @@ def test_many_weak_straight_effects_are_found_as_well_as_by_cam_pruning():
     assert shd(data.dag, auto().fit(data.X, order).adjacency_matrix_) <= shd(data.dag, cam) + 1
 
 
+@pytest.mark.filterwarnings("ignore:Columns that are nearly copies")
 def test_one_of_two_copies_stays():
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -80,17 +81,77 @@ def test_one_of_two_copies_stays():
         assert auto().fit(X, [0, 1, 2]).adjacency_matrix_[:2, 2].sum() >= 1
 
 
-@pytest.mark.parametrize("kind", ["normal", "integers"])
+@pytest.mark.filterwarnings("ignore:.* rows repeat another row")
+@pytest.mark.parametrize("kind", ["normal", "integers", "tails", "resampled"])
 def test_nothing_comes_of_independent_columns(kind):
     found = []
     for seed in range(12):
         rng = np.random.default_rng([seed, 11])
-        X = rng.normal(size=(300, 12)) if kind == "normal" else rng.integers(0, 4, size=(300, 12)).astype(float)
+        X = rng.standard_t(3, size=(300, 12)) if kind == "tails" else rng.normal(size=(300, 12))
+        X = rng.integers(0, 4, size=(300, 12)).astype(float) if kind == "integers" else X
+        X = X[rng.integers(0, 300, size=700)] if kind == "resampled" else X
         model = auto().fit(X, range(12))
         found.append(model.adjacency_matrix_.sum())
     assert model.false_edges_bound_ == pytest.approx(0.22)
     assert auto(interactions=False).fit(X, range(12)).false_edges_bound_ == pytest.approx(0.11)
     assert np.mean(found) <= 0.22 + 3 * np.sqrt(2 * 0.22 / 12)  # false edges come in twos
+
+
+def test_rows_that_cannot_repeat_by_chance_are_left_out_of_the_tests(data, order):
+    twice = pd.concat([data.X, data.X.iloc[:300]])
+    with pytest.warns(UserWarning, match="300 of 1300 rows repeat another row"):
+        repeated = auto().fit(twice, order)
+    pd.testing.assert_frame_equal(repeated.edges_, auto().fit(data.X, order).edges_)
+    few_values = np.random.default_rng(0).integers(0, 2, size=(200, 4)).astype(float)
+    auto().fit(few_values, range(4))  # repeats by chance: no warning
+
+
+def test_near_copies_are_named_and_get_no_flood_of_edges(data, order):
+    rng = np.random.default_rng(0)
+    first = order[0]
+    near = data.X.assign(near=data.X[first] + 0.01 * data.X[first].std() * rng.normal(size=len(data.X)))
+    with pytest.warns(UserWarning, match=f"nearly copies of each other: {first} ~ near"):
+        model = auto().fit(near, [*order, "near"])
+    into = model.edges_.query("target == 'near'")["source"].tolist()
+    assert first in into
+    assert len(into) <= 2
+
+
+def test_heavy_tails_and_unequal_variances_turn_robust_tests_on_where_they_are():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 600))
+    X = pd.DataFrame({"a": a, "b": b, "tail": rng.standard_t(2, size=600), "c": c})
+    X["unequal"] = np.exp(0.8 * X["a"]) * rng.normal(size=600)
+    X["plain"] = X["c"] + rng.normal(size=600)
+    model = auto().fit(X, list(X.columns))
+    assert model.robust_targets_ == ["tail", "unequal"]
+    assert auto(robust=False).fit(X, list(X.columns)).robust_targets_ == []
+    assert auto(robust=True).fit(X, list(X.columns)).robust_targets_ == list(X.columns[1:])
+    assert not model.edges_["target"].isin(["tail"]).any()
+
+
+def test_a_path_of_levels_is_the_fits_at_each(data, order):
+    path = auto().path(data.X, order, values=[0.1, 1e-4])
+    assert path["level"].is_monotonic_increasing
+    for level, edges in path.groupby("level"):
+        alone = auto(level=level).fit(data.X, order).edges_
+        assert set(zip(edges["source"], edges["target"], strict=True)) == set(
+            zip(alone["source"], alone["target"], strict=True)
+        )
+    with pytest.raises(ValueError, match=r"'level' parameter of SARTRE.path must be a float in the range"):
+        auto().path(data.X, order, values=[2.0])
+
+
+def test_the_shape_of_an_interaction_is_that_of_the_mechanism():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, size=(2000, 3)), columns=list("abc"))
+    X["y"] = 3 * X["a"] * X["c"] + X["a"] + rng.normal(size=2000) / 3
+    model = auto().fit(X, list(X.columns))
+    (shape,) = model.interaction_shapes_
+    assert shape.effect.shape == (len(shape.first_values), len(shape.second_values)) == (25, 25)
+    truth = 3 * np.outer(shape.first_values, shape.second_values) / X["y"].std()
+    assert np.corrcoef(shape.effect.ravel(), truth.ravel())[0, 1] > 0.99
+    assert np.abs(shape.effect - truth).mean() < 0.1
 
 
 def test_a_higher_level_keeps_more_edges(data, order):
@@ -131,8 +192,10 @@ def test_a_handful_of_rows_is_no_trouble(n):
     [
         ({"penalty": 0.1, "level": 0.01}, "'level' parameter of SARTRE goes with penalty='auto'"),
         ({"penalty": 0.1, "interactions": True}, "'interactions' parameter of SARTRE goes with penalty='auto'"),
-        ({"penalty": "auto", "embedding": "forest"}, "penalty='auto' goes with embedding='random'"),
-        ({"penalty": "auto", "level": 0.0}, "'level' parameter of SARTRE must be a float"),
+        ({"penalty": 0.1, "robust": True}, "'robust' parameter of SARTRE goes with penalty='auto'"),
+        ({"robust": "very"}, "'robust' parameter of SARTRE must be True, False or 'auto'"),
+        ({"embedding": Embedding("forest")}, "penalty='auto' needs an embedding of kind 'random'"),
+        ({"level": 0.0}, "'level' parameter of SARTRE must be a float"),
     ],
 )
 def test_settings_that_do_not_go_together_are_named(data, order, settings, text):

@@ -9,6 +9,8 @@ and its part of the model is sum_k U_j[c_j(i), k] g_k.
 
 from __future__ import annotations
 
+from math import copysign, erfc, log, log1p, sqrt
+
 import numpy as np
 from numba import njit
 
@@ -339,3 +341,43 @@ def group_lasso(design, y, candidates, penalty, start, g, residual, tol, max_epo
                 epochs += 1
             if _gap(design, active, size, candidates, penalty, start, g, y, residual, work) <= 0.3 * target:
                 break
+
+
+@compiled()
+def saddlepoint_tail(q, w, h, low, high):
+    """Approximate P(sum_k w_k chi^2_{h_k} > q) away from the mean by Lugannani and Rice (see `chi_square.py`).
+
+    The saddlepoint t solves K'(t) = sum_k h_k w_k / (1 - 2 t w_k) = q: Newton steps, halvings where they leave the
+    bracket.
+
+    in: q; w, h (k,) weights and degrees of freedom; low, high: K'(low) <= q, and 1 - 2 t w_k > 0 below high
+    returns: the tail; 0 where the saddlepoint is at or beyond `high`
+    """
+    t = high
+    for step in range(200):
+        slope, curvature = -q, 0.0
+        for k in range(w.size):
+            ratio = w[k] / (1 - 2 * t * w[k])
+            slope += h[k] * ratio
+            curvature += 2 * h[k] * ratio * ratio
+        if step == 0:
+            if slope <= 0:
+                return 0.0
+            t = 0.5 * (low + high)
+            continue
+        if slope > 0:
+            high = t
+        else:
+            low = t
+        newton = t - slope / curvature
+        following = newton if low < newton < high else 0.5 * (low + high)
+        if abs(following - t) <= 1e-14 * abs(t):
+            break
+        t = following
+    K, curvature = 0.0, 0.0
+    for k in range(w.size):
+        K -= 0.5 * h[k] * log1p(-2 * t * w[k])
+        curvature += 2 * h[k] * (w[k] / (1 - 2 * t * w[k])) ** 2
+    r = copysign(sqrt(max(2 * (t * q - K), 1e-300)), t)
+    v = t * sqrt(curvature)
+    return 0.5 * erfc((r + log(v / r) / r) / sqrt(2.0))

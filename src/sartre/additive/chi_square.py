@@ -7,12 +7,12 @@ within a few percent down to the far tail, where matching two moments is wrong b
 
 from __future__ import annotations
 
-from math import copysign, log, sqrt
-from typing import TYPE_CHECKING, Any
+from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtr
+
+from sartre.additive import _kernels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,16 +53,5 @@ def _tail(q: float, w: NDArray[np.float64], h: NDArray[np.float64], low: float) 
     if abs(q - mean) < 1e-3 * spread:  # the formula is 0 / 0 at the mean: step aside, it is smooth there
         below, above = (_tail(mean + side * 2e-3 * spread, w, h, low) for side in (-1, 1))
         return below + (above - below) * ((q - mean) / (4e-3 * spread) + 0.5)
-
-    def slope(t: float) -> float:
-        return float(np.sum(h * w / (1 - 2 * t * w))) - q
-
     high = 0.5 / float(w.max()) * (1 - 1e-14)
-    if slope(high) <= 0:
-        return 0.0
-    root: Any = brentq(slope, low, high, xtol=1e-300)
-    t = float(root)
-    K = -0.5 * float(h @ np.log1p(-2 * t * w))
-    r = copysign(sqrt(max(2 * (t * q - K), 1e-300)), t)
-    v = t * sqrt(2 * float(np.sum(h * (w / (1 - 2 * t * w)) ** 2)))
-    return float(ndtr(-(r + log(v / r) / r)))
+    return _kernels.saddlepoint_tail(q, w, h, low, high)

@@ -192,8 +192,13 @@ def solve_path(
 
 def largest_penalty(design: Design, target: NDArray[np.float64], candidates: NDArray[np.intp]) -> float:
     """Return the smallest penalty at which nothing enters: max_j |Phi_j' (y - mean(y))| / n."""
+    return float(gradient_norms(design, target, candidates).max(initial=0.0))
+
+
+def gradient_norms(design: Design, target: NDArray[np.float64], candidates: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return |Phi_j' (y - mean(y))| / n of every candidate."""
     y = target - target.mean()
-    return max((float(np.linalg.norm(_gradient(design, int(j), y))) for j in candidates), default=0.0)
+    return np.array([np.linalg.norm(_gradient(design, int(j), y)) for j in candidates])
 
 
 def terms(design: Design, target: NDArray[np.float64], solution: Solution) -> list[Term]:

@@ -64,87 +64,100 @@ def rank_polynomials(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the centred products of two variables' polynomials, shape (n, 16)."""
-    table = (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
-    return table - table.mean(axis=0)
+    """Return the products of two variables' polynomials, shape (n, 16)."""
+    return (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
 
 
-def pair_functions(
-    first: NDArray[np.float64], second: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return orthonormal functions (n, k) of a pair, smoothest first, and the roughness of each (1 and above)."""
+class PairFunctions(NamedTuple):
+    """Orthonormal functions of a pair over the samples, smoothest first.
+
+    values (n, k); roughness (k,), 1 and above; mean (16,), vectors (16, k): values = (products - mean) @ vectors.
+    """
+
+    values: NDArray[np.float64]
+    roughness: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    vectors: NDArray[np.float64]
+
+
+def pair_functions(first: NDArray[np.float64], second: NDArray[np.float64]) -> PairFunctions:
+    """Return the functions of a pair from the polynomials (n, 4) of both."""
     table = products(first, second)
     share = np.full(len(table), 1.0 / len(table))
     rotation = rotate(Basis(np.empty(0), table, np.diag(_ROUGHNESS)), share)
-    return table @ rotation.vectors, rotation.roughness
+    return PairFunctions(
+        (table - rotation.mean) @ rotation.vectors, rotation.roughness, rotation.mean, rotation.vectors
+    )
 
 
-def best_pair(
-    polynomials: NDArray[np.float64],
-    candidates: NDArray[np.intp],
-    inside: NDArray[np.intp],
-    residual: NDArray[np.float64],
-    functions: NDArray[np.float64],
-    variance: float,
-) -> Pair | None:
-    """Return the pair that explains most of a residual, or None where there is none to look at.
+class PairSearch:
+    """The search for pairs among some candidates, whatever the residual.
 
     Parameters
     ----------
     polynomials : array of shape (d, n, 4)
     candidates : array of ints
         Variables that may form pairs.
-    inside : array of ints
-        Those that the model has already; with many candidates only pairs with one of them are looked at.
-    residual : array of shape (n,)
-    functions : array of shape (n, q)
-        The model's functions, off which products are projected.
-    variance : float
-        Of the noise.
     """
-    n = len(residual)
-    rows = candidates if len(candidates) <= ALL_PAIRS else inside
-    if len(rows) == 0 or len(candidates) < 2:
-        return None
-    statistic = _statistics(polynomials[rows], polynomials[candidates], residual) / (n * variance)
-    fresh = (
-        rows[:, None] < candidates if rows is candidates else ~np.isin(candidates, rows) | (rows[:, None] < candidates)
-    )
-    a, b = np.nonzero(fresh)
-    values = statistic[a, b]
-    found = None
-    project = _projector(functions)
-    for place in np.argsort(-values, kind="stable")[:LOOKED_AT]:
-        if weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values) > 1.0:
-            break  # not even if the products were independent
-        first, second = sorted((int(rows[a[place]]), int(candidates[b[place]])))
-        p_value = _exact_tail(polynomials[first], polynomials[second], residual, variance, project) * len(values)
-        if found is None or p_value < found.p_value:
-            found = Pair(first, second, min(p_value, 1.0))
-    return found
+
+    def __init__(self, polynomials: NDArray[np.float64], candidates: NDArray[np.intp]) -> None:
+        self._polynomials, self._candidates = polynomials, candidates
+        mine = polynomials[candidates].astype(np.float32)  # T need not be exact: the pairs looked at are done again
+        self._wide = mine.transpose(1, 0, 2).reshape(polynomials.shape[1], -1)
+
+    def best(
+        self, inside: NDArray[np.intp], residual: NDArray[np.float64], project: Projection, variance: float | None
+    ) -> Pair | None:
+        """Return the pair that explains most of a residual, or None where there is none to look at.
+
+        Parameters
+        ----------
+        inside : array of ints
+            Variables that the model has already; with many candidates only pairs with one of them are looked at.
+        residual : array of shape (n,)
+        project : Projection
+            Off the model's functions.
+        variance : float or None
+            Of the noise; None where it is not the same for all samples.
+        """
+        places = np.arange(len(self._candidates))
+        rows = places if len(places) <= ALL_PAIRS else np.flatnonzero(np.isin(self._candidates, inside))
+        if len(rows) == 0 or len(places) < 2:
+            return None
+        a, b = np.nonzero(~np.isin(places, rows) | (rows[:, None] < places))
+        values = self._statistics(rows, residual)[a, b] / float(residual @ residual)
+        found = None
+        for place in np.argsort(-values, kind="stable")[:LOOKED_AT]:
+            independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
+            if independent > (1.0 if found is None else found.p_value):
+                break  # the tail is hardly ever lighter than if the products were independent
+            pair = sorted((int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])))
+            first, second = (self._polynomials[j] for j in pair)
+            p_value = _exact_tail(first, second, residual, variance, project) * len(values)
+            if found is None or p_value < found.p_value:
+                found = Pair(pair[0], pair[1], min(p_value, 1.0))
+        return found
+
+    def _statistics(self, rows: NDArray[np.intp], residual: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Return sum_pq (sum_i P_p P_q r)^2 / (p q) for some candidates with all, by one product."""
+        whole = len(rows) == len(self._candidates)
+        columns = (DEGREE * rows[:, None] + np.arange(DEGREE)).ravel()
+        left = (self._wide if whole else self._wide[:, columns]) * residual[:, None].astype(np.float32)
+        sums = (left.T @ self._wide).reshape(len(rows), DEGREE, -1, DEGREE)
+        return np.einsum("apbq,pq->ab", sums**2, _WEIGHTS.reshape(DEGREE, DEGREE).astype(np.float32))
 
 
-def _statistics(
-    left: NDArray[np.float64], right: NDArray[np.float64], residual: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return sum_pq (sum_i P_p P_q r)^2 / (p q) for all pairs of variables, by one product."""
-    n = len(residual)
-    A = left.transpose(1, 0, 2).reshape(n, -1)
-    B = right.transpose(1, 0, 2).reshape(n, -1)
-    sums = ((A * residual[:, None]).T @ B).reshape(len(left), DEGREE, len(right), DEGREE)
-    return np.einsum("apbq,pq->ab", sums**2, _WEIGHTS.reshape(DEGREE, DEGREE))
+class Projection:
+    """Projection off the span of some functions (n, q), whose mean products (q, q) are known."""
 
-
-class _projector:  # noqa: N801 - used as a function
-    """Projection off the span of some functions, by one Cholesky factor."""
-
-    def __init__(self, functions: NDArray[np.float64]) -> None:
+    def __init__(self, functions: NDArray[np.float64], square: NDArray[np.float64]) -> None:
         self._functions = functions
-        square = functions.T @ functions
         self._factor = np.linalg.cholesky(square + 1e-8 * np.eye(len(square)) * max(1.0, square.max(initial=0.0)))
 
     def __call__(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        half = solve_triangular(self._factor, self._functions.T @ columns, lower=True, check_finite=False)
+        """Return what is left of the columns (n, k)."""
+        inner = self._functions.T @ columns / len(columns)
+        half = solve_triangular(self._factor, inner, lower=True, check_finite=False)
         return columns - self._functions @ solve_triangular(self._factor.T, half, lower=False, check_finite=False)
 
 
@@ -152,20 +165,22 @@ def _exact_tail(
     first: NDArray[np.float64],
     second: NDArray[np.float64],
     residual: NDArray[np.float64],
-    variance: float,
-    project: _projector,
+    variance: float | None,
+    project: Projection,
 ) -> float:
     """Return the p-value of T for one pair, with the weights of its projected products."""
     n = len(residual)
-    table = project(np.column_stack([first, second, products(first, second), residual]))
+    both = products(first, second)
+    table = project(np.column_stack([first, second, both - both.mean(axis=0), residual]))
     own, rest = table[:, : 2 * DEGREE], table[:, 2 * DEGREE :]
     left, scales, _ = np.linalg.svd(own, full_matrices=False)
     left = left[:, scales > 1e-6 * np.sqrt(n)]
     rest = rest - left @ (left.T @ rest)
-    scaled = rest[:, :-1] * np.sqrt(_WEIGHTS)
-    weights = np.asarray(np.linalg.eigvalsh(scaled.T @ scaled / n), dtype=np.float64)
-    weights = weights[weights > 1e-9]
+    scaled, noise = rest[:, :-1] * np.sqrt(_WEIGHTS), rest[:, -1:]
+    moved = scaled * (noise if variance is None else np.sqrt(variance))
+    weights = np.asarray(np.linalg.eigvalsh(moved.T @ moved / n), dtype=np.float64)
+    weights = weights[weights > 1e-9 * noise.var()]
     if len(weights) == 0:
         return 1.0
-    z = scaled.T @ rest[:, -1]
-    return weighted_chi_square_tail(float(z @ z) / (n * variance), weights)
+    z = scaled.T @ noise[:, 0]
+    return weighted_chi_square_tail(float(z @ z) / n, weights)

@@ -6,6 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 SMALLEST_BASIS = 3
 COPY = 1 - 1e-9  # correlation of the straight lines of a variable and its copy
 SAME_SPAN = 0.99
+NEAR_COPY = 0.999
 
 
 def basis_size(n: int, n_terms: int, n_splines: int) -> int:
@@ -61,3 +63,41 @@ def strongest(products: Gram, target: int, variables: NDArray[np.intp]) -> NDArr
     kept = np.zeros(len(variables), dtype=bool)
     kept[np.argsort(-explained, kind="stable")[:room]] = True
     return kept
+
+
+def linear_p_values(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the p-value of every column in the linear model of a target on all of them, all standardised.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    >>> linear_p_values(x[:, None], x + np.array([0.1, 0.1, -0.1, -0.1, 0.0, 0.0])).round(4).tolist()
+    [0.0]
+    """
+    n, m = X.shape
+    square = X.T @ X / n
+    square[np.diag_indices(m)] += 1e-8  # copies share their effect
+    inverse = np.linalg.inv(square)
+    beta = inverse @ (X.T @ y / n)
+    noise = max(float(np.mean((y - X @ beta) ** 2)), 1e-12) * n / max(n - m - 1, 1)
+    return 2 * stdtr(n - m - 1, -np.abs(beta) / np.sqrt(noise / n * np.diag(inverse)))
+
+
+def near_copies(X: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return pairs of columns with a correlation of .999 or more, up to the sign, that are not the very same.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(100, 2))
+    >>> near_copies(np.column_stack([x, -3 * x[:, 0], x[:, 1]]))
+    [(0, 2)]
+    """
+    spread = X.std(axis=0)
+    scores = (X - X.mean(axis=0)) / np.where(spread > 0, spread, np.inf) / np.sqrt(len(X))
+    found = []
+    for start in range(0, X.shape[1], 1000):  # a block at a time: nothing as large as d x d
+        block = scores[:, start : start + 1000]
+        for a, b in np.argwhere(np.abs(block.T @ scores[:, start:]) >= NEAR_COPY).tolist():
+            if a < b and not np.array_equal(X[:, start + a], X[:, start + b]):
+                found.append((start + a, start + b))
+    return found

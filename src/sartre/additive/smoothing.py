@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, get_lapack_funcs, solve_triangular
-from scipy.special import fdtrc
 
-from sartre.additive.chi_square import weighted_f_tail
+from sartre.additive.wood import wood_test
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +28,7 @@ HIGHEST = 12.0  # of log lambda: a straight line (roughness is at least 1)
 MARGIN = 6.0  # below minus the log of the largest roughness there is no penalty at all
 DIP = 1.0  # twice the log likelihood that bending must gain where the slope at the straight line does not show it
 LARGEST_STEP = 5.0
-SMALL, NEGLIGIBLE = 0.02, 1e-15  # p-values between which the exact tail is worth its time
+TOL = 1e-3  # of the derivative of twice the log likelihood
 RIDGE = 1e-10  # of the lines: exactly dependent columns share their effect
 FLOOR = 1e-12  # of the unexplained variance: columns that are functions of each other
 _CHUNK = 1 << 24  # numbers in a block of rows
@@ -102,6 +101,64 @@ def gram(design: Design, targets: NDArray[np.float64]) -> Gram:
     return Gram(n, matrix / n, cross / n, design.spectrum_start, design.rank, design.roughness)
 
 
+class Solved(NamedTuple):
+    """A fitted model, before anything is said of its terms.
+
+    columns, owner, penalty (q,): columns of the Gram matrix in use, the term of each and its lambda s. inverse (q, q):
+    (M + L)^-1; beta (q,). log_lambda (p,): infinity for a straight line. edf (q,): effective degrees of freedom.
+    """
+
+    variables: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    owner: NDArray[np.intp]
+    penalty: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    beta: NDArray[np.float64]
+    log_lambda: NDArray[np.float64]
+    edf: NDArray[np.float64]
+    residual_df: float
+    scale: float
+    n_iterations: int
+    converged: bool
+
+
+def solve_smooths(
+    products: Gram,
+    target: int,
+    variables: NDArray[np.intp],
+    start: NDArray[np.float64] | None = None,
+    tol: float = TOL,
+) -> Solved:
+    """Fit one target on the smooths of some variables (none of rank 0) and choose their smoothness.
+
+    Parameters
+    ----------
+    products : Gram
+    target : int
+        Column of ``products.cross``.
+    variables : array of ints, shape (p,)
+    start : array of shape (p,), optional
+        First log lambda; straight lines by default.
+    tol : float
+        Largest derivative of (twice) the likelihood with respect to a log lambda that is zero enough.
+    """
+    problem = _Problem(products, target, variables)
+    log_lambda, n_iterations, converged = _smoothness(problem, start, tol)
+    bent = np.flatnonzero(np.isfinite(log_lambda[problem.term]))
+    wiggly = np.exp(log_lambda[problem.term[bent]]) * problem.s[bent]
+    P, beta = _solution(problem, bent, wiggly)
+    penalty = np.concatenate([np.zeros(len(problem.lines)), wiggly])
+    columns = np.append(problem.lines, problem.wiggles[bent])
+    edf = 1 - np.diag(P) * penalty  # the diagonal of (M + L)^-1 M
+    residual_df = products.n - 1 - edf.sum()
+    square = 1.0 - beta @ products.cross[columns, target]
+    scale = max(square - penalty @ beta**2, FLOOR) * products.n / max(residual_df, 1.0)
+    owner = np.append(problem.line_term, problem.term[bent])
+    return Solved(
+        variables, columns, owner, penalty, P, beta, log_lambda, edf, residual_df, scale, n_iterations, converged
+    )
+
+
 def fit_smooths(products: Gram, target: int, variables: NDArray[np.intp]) -> SmoothFit:
     """Fit one target on the smooths of some variables (none of rank 0), choose their smoothness, test each.
 
@@ -111,14 +168,44 @@ def fit_smooths(products: Gram, target: int, variables: NDArray[np.intp]) -> Smo
     target : int
         Column of ``products.cross``.
     variables : array of ints
-
-    Returns
-    -------
-    SmoothFit
     """
-    problem = _Problem(products, target, variables)
-    log_lambda, n_iterations, converged = _smoothness(problem)
-    return _assemble(problem, log_lambda, n_iterations, converged)
+    return describe_smooths(products, solve_smooths(products, target, variables))
+
+
+def describe_smooths(products: Gram, solved: Solved, covariance: NDArray[np.float64] | None = None) -> SmoothFit:
+    """Describe and test every term of a fitted model; the coefficients' covariance is Bayesian if not given."""
+    covariance = solved.inverse * (solved.scale / products.n) if covariance is None else covariance
+    F = np.eye(len(solved.penalty)) - solved.inverse * solved.penalty  # (M + L)^-1 M
+    twice = np.einsum("ij,ji->i", F, F)
+    coefficients, covariances, rows = [], [], []
+    for t, variable in enumerate(solved.variables):
+        mine = np.flatnonzero(solved.owner == t)
+        beta, edf = solved.beta[mine], solved.edf[mine].sum()
+        V = covariance[np.ix_(mine, mine)]
+        ref_df = min(2 * edf - twice[mine].sum(), len(mine))
+        statistic, p_value = wood_test(beta, V, ref_df, solved.residual_df)
+        rows.append((edf, ref_df, statistic, p_value, beta**2 @ (1 + 2 * solved.penalty[mine])))
+        full = int(products.rank[variable])
+        coefficients.append(np.zeros(full))
+        covariances.append(np.zeros((full, full)))
+        coefficients[t][: len(mine)] = beta
+        covariances[t][: len(mine), : len(mine)] = V
+    edf, ref_df, statistic, p_value, strength = np.reshape(rows, (len(solved.variables), 5)).T
+    return SmoothFit(
+        variables=solved.variables,
+        coefficients=coefficients,
+        covariances=covariances,
+        log_lambda=solved.log_lambda,
+        edf=edf,
+        ref_df=ref_df,
+        statistic=statistic,
+        p_value=p_value,
+        strength=strength,
+        residual_df=solved.residual_df,
+        scale=solved.scale,
+        n_iterations=solved.n_iterations,
+        converged=solved.converged,
+    )
 
 
 class _Problem:
@@ -192,18 +279,22 @@ def _likelihood(problem: _Problem, columns: NDArray[np.intp], log_lambda: NDArra
     return _Likelihood(value, gradient, hessian, factor, beta, deviance)
 
 
-def _smoothness(problem: _Problem, max_rounds: int = 20) -> tuple[NDArray[np.float64], int, bool]:
+def _smoothness(
+    problem: _Problem, start: NDArray[np.float64] | None, tol: float, max_rounds: int = 20
+) -> tuple[NDArray[np.float64], int, bool]:
     """Find the log lambda of every term by an active set: straight lines until the likelihood wants them to bend."""
     log_lambda = np.full(len(problem.variables), np.inf)
-    n_iterations = 0
-    settled = True
+    if start is not None:
+        bendable = np.isin(np.arange(len(start)), problem.term)
+        log_lambda = np.where(bendable, np.maximum(start, problem.lowest), np.inf)
+    log_lambda, n_iterations, settled = _newton(problem, log_lambda, tol)
     for _ in range(max_rounds):
         columns = np.flatnonzero(np.isfinite(log_lambda[problem.term]))
         bending = _bending(problem, columns, log_lambda)
         if not np.isfinite(bending).any():
             return log_lambda, n_iterations, settled
         log_lambda = np.minimum(log_lambda, bending)
-        log_lambda, steps, settled = _newton(problem, log_lambda)
+        log_lambda, steps, settled = _newton(problem, log_lambda, tol)
         n_iterations += steps
     return log_lambda, n_iterations, False
 
@@ -244,7 +335,7 @@ def _by_term(rows: NDArray[np.float64], term: NDArray[np.intp], n_terms: int) ->
 
 
 def _newton(
-    problem: _Problem, log_lambda: NDArray[np.float64], max_steps: int = 50
+    problem: _Problem, log_lambda: NDArray[np.float64], tol: float, max_steps: int = 50
 ) -> tuple[NDArray[np.float64], int, bool]:
     """Minimise over the finite log lambda; one that runs past the highest becomes infinite.
 
@@ -259,7 +350,7 @@ def _newton(
             return log_lambda, n_steps, True
         now = now or _likelihood(problem, columns, log_lambda)
         free = np.flatnonzero((log_lambda[bent] > problem.lowest) | (now.gradient < 0))
-        if np.abs(now.gradient[free]).max(initial=0.0) < 1e-3:
+        if np.abs(now.gradient[free]).max(initial=0.0) < tol:
             return log_lambda, n_steps, True
         values, vectors = np.linalg.eigh(now.hessian[np.ix_(free, free)])
         curvature = np.maximum(np.abs(values), 1e-2)  # downhill also where the likelihood is not convex
@@ -294,50 +385,6 @@ def _walk(
     return None
 
 
-def _assemble(problem: _Problem, log_lambda: NDArray[np.float64], n_iterations: int, converged: bool) -> SmoothFit:
-    """Put lines and wiggles together again, and describe and test every term."""
-    p = len(problem.variables)
-    bent = np.flatnonzero(np.isfinite(log_lambda[problem.term]))
-    wiggly = np.exp(log_lambda[problem.term[bent]]) * problem.s[bent]
-    P, beta = _solution(problem, bent, wiggly)
-    penalty = np.concatenate([np.zeros(len(problem.lines)), wiggly])
-    F = np.eye(len(penalty)) - P * penalty  # (M + L)^-1 M
-    each, twice = np.diag(F), np.einsum("ij,ji->i", F, F)
-    residual_df = problem.products.n - 1 - each.sum()
-    square = 1.0 - beta @ problem.products.cross[np.append(problem.lines, problem.wiggles[bent]), problem.target]
-    scale = max(square - penalty @ beta**2, FLOOR) * problem.products.n / max(residual_df, 1.0)
-    owner = np.append(problem.line_term, problem.term[bent])
-    coefficients, covariances, rows = [], [], []
-    for t, variable in enumerate(problem.variables):
-        mine = np.flatnonzero(owner == t)
-        V = P[np.ix_(mine, mine)] * scale / problem.products.n
-        ref_df = min(2 * each[mine].sum() - twice[mine].sum(), len(mine))
-        statistic, p_value = wood_test(beta[mine], V, ref_df, residual_df)
-        strength = beta[mine] ** 2 @ (1 + 2 * penalty[mine])
-        rows.append((each[mine].sum(), ref_df, statistic, p_value, strength))
-        full = int(problem.products.rank[variable])
-        coefficients.append(np.zeros(full))
-        covariances.append(np.zeros((full, full)))
-        coefficients[t][: len(mine)] = beta[mine]
-        covariances[t][: len(mine), : len(mine)] = V
-    edf, ref_df, statistic, p_value, strength = np.reshape(rows, (p, 5)).T
-    return SmoothFit(
-        variables=problem.variables,
-        coefficients=coefficients,
-        covariances=covariances,
-        log_lambda=log_lambda,
-        edf=edf,
-        ref_df=ref_df,
-        statistic=statistic,
-        p_value=p_value,
-        strength=strength,
-        residual_df=residual_df,
-        scale=scale,
-        n_iterations=n_iterations,
-        converged=converged,
-    )
-
-
 def _solution(
     problem: _Problem, bent: NDArray[np.intp], penalty: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -349,61 +396,6 @@ def _solution(
     P_ll = _inverse(problem.factor) + turn @ P_ww @ turn.T
     P = np.block([[P_ll, -turn @ P_ww], [-P_ww @ turn.T, P_ww]])
     return P, P @ b[np.append(problem.lines, problem.wiggles[bent])]
-
-
-def wood_test(
-    beta: NDArray[np.float64], V: NDArray[np.float64], rank: float, residual_df: float
-) -> tuple[float, float]:
-    """Test whether a smooth is zero (Wood, "On p-values for smooth components", Biometrika 2013).
-
-    T = beta' V^r- beta, where V^r- is the inverse of V restricted to its r largest directions; a fractional
-    r = k + nu gives the k-th and (k+1)-th a share each through the matrix [[1, rho], [rho, nu]],
-    rho^2 = nu (1 - nu) / 2. The sign of rho is arbitrary, so both are taken and averaged. In orthonormal functions
-    coefficients are fitted values, as the test wants.
-
-    Parameters
-    ----------
-    beta, V : arrays of shape (k,) and (k, k)
-        Coefficients in orthonormal functions, and their covariance.
-    rank : float
-        Reference degrees of freedom, at most k.
-    residual_df : float
-
-    Returns
-    -------
-    statistic, p_value : float
-        T / r, and its tail: F(r, residual_df) where r is whole or the p-value is not small; else the ratio of the
-        weighted sum of chi-squares that T then is to the noise's. NaN without residual degrees of freedom.
-
-    Examples
-    --------
-    >>> statistic, p_value = wood_test(np.array([2.0]), np.eye(1), rank=1.0, residual_df=1e6)
-    >>> round(statistic, 3), round(p_value, 3)
-    (4.0, 0.046)
-    """
-    if len(beta) == 0:
-        return 0.0, 1.0
-    if residual_df < 1:
-        return np.nan, np.nan
-    values, vectors = np.linalg.eigh(V) if len(beta) > 1 else (V[0], np.ones((1, 1)))
-    values, z = values[::-1], (vectors.T @ beta)[::-1]
-    usable = int((values > values[0] * 1e-14).sum())
-    rank = float(np.clip(rank, 1.0, max(usable, 1)))
-    k = int(rank)
-    nu = rank - k
-    z = z[: k + 1] / np.sqrt(np.maximum(values[: k + 1], np.finfo(float).tiny))
-    base = z[:k] @ z[:k]
-    if nu < 1e-8 or k >= usable:
-        totals = np.array([base])
-    else:
-        mixed = 2 * np.sqrt(nu * (1 - nu) / 2) * z[k - 1] * z[k]
-        totals = base + nu * z[k] ** 2 + np.array([mixed, -mixed])
-    statistic, p_value = totals.mean() / rank, fdtrc(rank, residual_df, totals / rank).mean()
-    if len(totals) > 1 and NEGLIGIBLE < p_value < SMALL:
-        larger = (1 + nu + np.sqrt((1 + nu) * (1 - nu))) / 2  # the two eigenvalues of [[1, rho], [rho, nu]]
-        weights = np.concatenate([np.ones(k - 1), [larger, 1 + nu - larger]])
-        p_value = np.mean([weighted_f_tail(float(total), weights, residual_df) for total in totals])
-    return float(statistic), float(p_value)
 
 
 def _inverse(factor: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sartre.additive.bins import encode
 from sartre.additive.design import prepare
 from sartre.additive.group_lasso import MAX_EPOCHS, TOL, solve, terms
-from sartre.additive.trees import EMBEDDINGS, Embedding
-from sartre.validation import check_choice, check_number, default_names, position_of, seed_of
+from sartre.additive.trees import Embedding, embedding_of
+from sartre.validation import check_number, default_names, position_of, seed_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,10 +43,8 @@ class SparseAdditiveRegressor(RegressorMixin, BaseEstimator):
     ----------
     penalty : float
         Weight of the group norms, in the unit of the target. Zero shrinks nothing and selects nothing.
-    n_trees, max_leaves : int
-        Trees a feature, and the largest number of leaves of each (no tree has more than 32).
-    embedding : "random", "forest" or "boosting"
-        Completely random trees, or trees that regress the target on the feature.
+    embedding : Embedding, optional
+        How features become intervals: five completely random trees of at most eight leaves each by default.
     tol : float
         Duality gap at which the solver stops, relative to the target's variance.
     max_iter : int
@@ -82,16 +80,12 @@ class SparseAdditiveRegressor(RegressorMixin, BaseEstimator):
         self,
         penalty: float = 0.1,
         *,
-        n_trees: int = 5,
-        max_leaves: int = 8,
-        embedding: str = "random",
+        embedding: Embedding | None = None,
         tol: float = TOL,
         max_iter: int = MAX_EPOCHS,
         random_state: RandomState = None,
     ) -> None:
         self.penalty = penalty
-        self.n_trees = n_trees
-        self.max_leaves = max_leaves
         self.embedding = embedding
         self.tol = tol
         self.max_iter = max_iter
@@ -100,18 +94,13 @@ class SparseAdditiveRegressor(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> SparseAdditiveRegressor:  # noqa: ANN401 - any table, any vector
         """Fit the model to a table of features (n, d) and a target (n,)."""
         check_number("SparseAdditiveRegressor", "penalty", self.penalty, low=0.0)
-        check_number("SparseAdditiveRegressor", "n_trees", self.n_trees, low=1, integer=True)
-        check_number("SparseAdditiveRegressor", "max_leaves", self.max_leaves, low=2, integer=True)
-        check_choice("SparseAdditiveRegressor", "embedding", self.embedding, EMBEDDINGS)
         check_number("SparseAdditiveRegressor", "tol", self.tol, low=0.0, open_low=True)
         check_number("SparseAdditiveRegressor", "max_iter", self.max_iter, low=1, integer=True)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         y = y.astype(np.float64)
         names = [str(name) for name in getattr(self, "feature_names_in_", default_names(X.shape[1]))]
-        embedding = Embedding(
-            self.embedding, self.n_trees, self.max_leaves, seed_of("SparseAdditiveRegressor", self.random_state)
-        )
-        bases = embedding.bases(X, names, y)
+        embedding = embedding_of("SparseAdditiveRegressor", self.embedding)
+        bases = embedding.bases(X, names, seed_of("SparseAdditiveRegressor", self.random_state), y)
         design = prepare(X, bases)
         solution = solve(design, y, np.arange(X.shape[1]), self.penalty, tol=self.tol, max_epochs=self.max_iter)
         if not solution.converged:

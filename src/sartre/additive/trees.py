@@ -16,6 +16,7 @@ import numpy as np
 
 from sartre.additive import _kernels
 from sartre.additive.design import Basis
+from sartre.validation import check_choice, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,15 +35,31 @@ def stream(seed: int, *names: str) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class Embedding:
-    """How variables become intervals: the kind of trees, how many, how large, and the seed.
+    """How variables become intervals: the kind of trees, how many, and how large.
 
-    ``"random"`` trees serve every target; ``"forest"`` and ``"boosting"`` are fitted to one.
+    Parameters
+    ----------
+    kind : "random", "forest" or "boosting"
+        Completely random trees serve every target (the method). Trees of a random forest or of gradient boosting are
+        fitted to one target each (ablations; slow).
+    n_trees, max_leaves : int
+        Trees a variable, and the largest number of leaves of each (no tree has more than 32).
+
+    Examples
+    --------
+    >>> Embedding(n_trees=10)
+    Embedding(kind='random', n_trees=10, max_leaves=8)
     """
 
-    kind: str
-    n_trees: int
-    max_leaves: int
-    seed: int
+    kind: str = "random"
+    n_trees: int = 5
+    max_leaves: int = 8
+
+    def __post_init__(self) -> None:
+        """Refuse what no tree can be."""
+        check_choice("Embedding", "kind", self.kind, EMBEDDINGS)
+        check_number("Embedding", "n_trees", self.n_trees, low=1, integer=True)
+        check_number("Embedding", "max_leaves", self.max_leaves, low=2, integer=True)
 
     @property
     def supervised(self) -> bool:
@@ -53,18 +70,30 @@ class Embedding:
         self,
         X: NDArray[np.float64],
         names: Sequence[str],
+        seed: int,
         target: NDArray[np.float64] | None = None,
         target_name: str = "",
     ) -> list[Basis]:
         """Return a basis for every column; supervised kinds need the target."""
         if target is None or not self.supervised:
-            streams = [stream(self.seed, name) for name in names]
+            streams = [stream(seed, name) for name in names]
             return [
                 random_intervals(column, self.n_trees, self.max_leaves, rng)
                 for column, rng in zip(X.T, streams, strict=True)
             ]
-        streams = [stream(self.seed, name, target_name) for name in names]
+        streams = [stream(seed, name, target_name) for name in names]
         return [supervised_intervals(self, column, target, rng) for column, rng in zip(X.T, streams, strict=True)]
+
+
+def embedding_of(owner: str, embedding: object) -> Embedding:
+    """Return the embedding of a setting: the default for None; anything else is refused."""
+    if embedding is None:
+        return Embedding()
+    if not isinstance(embedding, Embedding):
+        raise TypeError(
+            f"The 'embedding' parameter of {owner} must be an Embedding or None. Got {embedding!r} instead."
+        )
+    return embedding
 
 
 def random_intervals(column: NDArray[np.float64], n_trees: int, max_leaves: int, rng: np.random.Generator) -> Basis:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,40 +13,39 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from sartre.additive.design import prepare
-from sartre.additive.group_lasso import TOL, solve, terms
-from sartre.additive.interactions import rank_polynomials
-from sartre.additive.selection import expected_false, prepare_selection, select
-from sartre.additive.splines import spline
-from sartre.additive.trees import EMBEDDINGS, Embedding
+from sartre.additive.group_lasso import TOL
+from sartre.additive.selection import expected_false
+from sartre.additive.trees import embedding_of
+from sartre.prune._automatic import AutomaticPruning, warn_about_near_copies, without_repeats
 from sartre.prune._edges import edge_table
-from sartre.validation import Table, as_table, check_candidates, check_choice, check_number, check_order, seed_of
+from sartre.prune._paper import PaperPruning
+from sartre.validation import Table, as_table, check_candidates, check_number, check_order, seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from sartre.additive.design import Design
-    from sartre.additive.selection import Prepared
+    from sartre.additive.trees import Embedding
+    from sartre.prune._edges import TargetFit
     from sartre.validation import RandomState
 
 logger = logging.getLogger(__name__)
 LEVEL = 0.01
-N_SPLINES = 10
+LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 0.003, 0.01, 0.03, 0.1, 0.3)  # of a path
+PENALTIES = (0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 
 
-class _Fit(NamedTuple):
-    """One target's model: its kept parents and what is known of each, pairs among them, and how the solver ended."""
+class Interaction(NamedTuple):
+    """The shape of what two variables do together to a target, beyond what each does alone.
 
-    target: int
-    parents: NDArray[np.intp]
-    strength: Sequence[float] | NDArray[np.float64] = ()
-    margin: Sequence[float] | NDArray[np.float64] = ()
-    p_value: Sequence[float] | NDArray[np.float64] = ()
-    pairs: Sequence[tuple[int, int, float]] = ()
-    gap: float = 0.0
-    converged: bool = True
+    first_values (a,), second_values (b,): a grid of their values, increasing, in their own units; effect (a, b): first
+    down, second across, in standard deviations of the target (of its normal scores, where the tests were robust).
+    """
+
+    first_values: NDArray[np.float64]
+    second_values: NDArray[np.float64]
+    effect: NDArray[np.float64]
 
 
 class SARTRE(BaseEstimator):
@@ -58,25 +56,27 @@ class SARTRE(BaseEstimator):
 
         min  1/(2n) | x_i - sum_j Phi_j b_j |^2 + penalty * sum_j |b_j|_2
 
-    A penalty given as a number is in the unit of the target (as in the paper): standardise columns whose units are
-    arbitrary. ``penalty="auto"`` needs no unit and no tuning: each group is penalised by what chance would give it, the
-    short list that results is fitted again by smooth functions, pairs of variables that act together are
-    searched in the residual, and everything is tested before it stays.
+    With ``penalty="auto"`` nothing needs a unit or tuning: each group is penalised by what chance would give it, the
+    short list that results is fitted again by smooth functions, pairs of variables that act together are searched in
+    the residual, and everything is tested, one term at a time, before it stays. With a penalty given as a number it is
+    the paper's method and no more; the number is in the unit of the target: standardise columns whose units are
+    arbitrary.
 
     Parameters
     ----------
-    penalty : float or "auto"
-        The paper's lambda, or chosen by the data.
+    penalty : "auto" or float
+        Chosen by the data, or the paper's lambda (0.1 there).
     level : float, optional
-        With ``penalty="auto"``, the one knob: how many false parents each target may be expected to have where nothing
+        The one knob of ``penalty="auto"``: how many false parents each target may be expected to have where nothing
         has an effect, and as many again through pairs. 0.01 by default; more keeps more edges.
     interactions : bool, optional
         With ``penalty="auto"``, whether pairs are searched; True by default.
-    n_trees, max_leaves : int
-        Trees a variable, and the largest number of leaves of each (no tree has more than 32).
-    embedding : "random", "forest" or "boosting"
-        Completely random trees (the method), or trees of a random forest or of gradient boosting that
-        regress the target on each predecessor (ablations; slow).
+    robust : "auto" or bool, optional
+        With ``penalty="auto"``, whether tests are to hold for heavy tails and for noise whose variance is not the same
+        everywhere: columns are replaced by normal scores of their ranks, and variances follow the samples (HC3).
+        ``"auto"``, the default, does so for the targets whose residuals call for it.
+    embedding : Embedding, optional
+        How variables become intervals: five completely random trees of at most eight leaves each by default.
     tol : float
         Duality gap at which the solver stops, relative to the target's variance.
     n_jobs : int, optional
@@ -93,9 +93,15 @@ class SARTRE(BaseEstimator):
         lost when the parent's terms are dropped from the fitted model), ``margin`` (norm of the gradient with the
         parent taken out, over the penalty: 1 is the edge of being pruned; NaN for a parent found through a pair),
         ``p_value`` (NaN with a penalty given as a number: a lasso does not test). The p-values are those of the
-        final model and do not account for the search that led to it; `level` does.
+        final model's tests, times the number of the parent's terms; that the same data chose the model they do not
+        know: they rank edges, and ``false_edges_bound_`` is the statement about errors.
     interactions_ : DataFrame
-        With ``penalty="auto"``: the pairs that act together, ``first``, ``second``, ``target`` and ``p_value``.
+        With ``penalty="auto"``: the pairs that act together, ``first``, ``second``, ``target`` and ``p_value``. An
+        edge that is in none of them acts on its own.
+    interaction_shapes_ : list of Interaction
+        The shape of each, in the same order: a heat map over the two variables.
+    robust_targets_ : list of names
+        With ``penalty="auto"``: the targets whose tests were robust.
     false_edges_bound_ : float
         With ``penalty="auto"``: the expected number of false edges, were no column to depend on another.
 
@@ -115,13 +121,12 @@ class SARTRE(BaseEstimator):
 
     def __init__(
         self,
-        penalty: float | str = 0.1,
+        penalty: float | str = "auto",
         *,
         level: float | None = None,
         interactions: bool | None = None,
-        n_trees: int = 5,
-        max_leaves: int = 8,
-        embedding: str = "random",
+        robust: bool | str | None = None,
+        embedding: Embedding | None = None,
         tol: float = TOL,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -129,8 +134,7 @@ class SARTRE(BaseEstimator):
         self.penalty = penalty
         self.level = level
         self.interactions = interactions
-        self.n_trees = n_trees
-        self.max_leaves = max_leaves
+        self.robust = robust
         self.embedding = embedding
         self.tol = tol
         self.n_jobs = n_jobs
@@ -149,12 +153,75 @@ class SARTRE(BaseEstimator):
         """
         self._check_settings()
         table = as_table(X, min_rows=2)
+        value = self._level() if self._automatic() else self.penalty
+        tested, allowed, fits = self._fits(table, order, candidates, [float(value)])
+        return self._keep(tested, allowed, [fit for (fit,) in fits])
+
+    def path(
+        self,
+        X: Any,  # noqa: ANN401
+        order: Sequence[Any],
+        values: Sequence[float] | None = None,
+        candidates: Any = None,  # noqa: ANN401
+    ) -> pd.DataFrame:
+        """Return the edges as a function of the level or, with a penalty given as a number, of the penalty.
+
+        Parameters
+        ----------
+        X, order, candidates : as in `fit`
+        values : sequence of floats, optional
+            Levels (1e-6 to 0.3 by default) or penalties (0.3 to 0.05).
+
+        Returns
+        -------
+        DataFrame
+            One row an edge and value, few edges first: ``level`` or ``penalty``, then the columns of ``edges_``.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x0 = rng.normal(size=300)
+        >>> x1 = x0 + 8 * rng.normal(size=300)
+        >>> path = SARTRE(random_state=0).path(np.column_stack([x0, x1]), [0, 1], values=[1e-6, 0.2])
+        >>> path[["level", "source", "target"]].to_numpy().tolist()
+        [[0.2, 'x0', 'x1']]
+        """
+        self._check_settings()
+        name, default = ("level", LEVELS) if self._automatic() else ("penalty", PENALTIES)
+        values = sorted(default if values is None else values, reverse=name == "penalty")
+        for value in values:
+            check_number("SARTRE.path", name, value, low=0.0, high=np.inf if name == "penalty" else 1.0, open_low=True)
+        table = as_table(X, min_rows=2)
+        _, _, fits = self._fits(table, order, candidates, values)
+        frames = [edge_table((row for fit in fits for row in fit[k].rows()), table.names) for k in range(len(values))]
+        for frame, value in zip(frames, values, strict=True):
+            frame.insert(0, name, value)
+        return pd.concat(frames, ignore_index=True)
+
+    def _fits(
+        self,
+        table: Table,
+        order: Sequence[Any],
+        candidates: Any,  # noqa: ANN401
+        values: Sequence[float],
+    ) -> tuple[Table, NDArray[np.bool_], list[list[TargetFit]]]:
+        """Return the rows that were used, the edges that were allowed, and each target's results, one a value."""
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions, table.names)
         allowed[:, table.constant] = False
-        fit_target = self._target_fitter(table)
+        embedding, seed = embedding_of("SARTRE", self.embedding), seed_of("SARTRE", self.random_state)
+        if self._automatic():
+            warn_about_near_copies(table)
+            table = without_repeats(table)
+            settings = {
+                "interactions": self.interactions is not False,
+                "robust": "auto" if self.robust is None else self.robust,
+            }
+            pruning = AutomaticPruning(table, embedding, seed, values, self.tol, **settings)
+        else:
+            pruning = PaperPruning(table, embedding, seed, values, self.tol)
         jobs = (
-            delayed(fit_target)(target, positions[:k][allowed[positions[:k], target]])
+            delayed(pruning.fit)(target, positions[:k][allowed[positions[:k], target]], np.empty(0, dtype=np.intp))
             for k, target in enumerate(positions.tolist())
         )
         fits = []
@@ -162,113 +229,61 @@ class SARTRE(BaseEstimator):
             for fit in Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs):
                 fits.append(fit)
                 logger.info("prune: %d of %d targets fitted", len(fits), len(positions))
-        self._warn_unless_converged(fits, table.names)
-        if self.penalty == "auto":
-            expected = expected_false(self._level(), pairs=self.interactions is not False)
-            self.false_edges_bound_ = float(allowed.any(axis=0).sum() * expected)
-            pairs = [(table.names[a], table.names[b], table.names[f.target], p) for f in fits for a, b, p in f.pairs]
-            self.interactions_ = pd.DataFrame(pairs, columns=["first", "second", "target", "p_value"])
-        return self._keep(fits, table.names)
+        self._warn_unless_converged([fit[-1] for fit in fits], table.names)
+        return table, allowed, fits
 
-    def _keep(self, fits: list[_Fit], names: Sequence[str]) -> SARTRE:
-        self.adjacency_matrix_ = np.zeros((len(names), len(names)), dtype=np.uint8)
-        edges = []
+    def _keep(self, table: Table, allowed: NDArray[np.bool_], fits: list[TargetFit]) -> SARTRE:
+        self.adjacency_matrix_ = np.zeros(allowed.shape, dtype=np.uint8)
         for fit in fits:
             self.adjacency_matrix_[fit.parents, fit.target] = 1
-            numbers = zip(fit.parents.tolist(), fit.strength, fit.margin, fit.p_value, strict=True)
-            edges += [(parent, fit.target, *known) for parent, *known in numbers]
-        self.edges_ = edge_table(edges, names)
+        self.edges_ = edge_table((row for fit in fits for row in fit.rows()), table.names)
+        if self._automatic():
+            expected = expected_false(self._level(), pairs=self.interactions is not False)
+            self.false_edges_bound_ = float(allowed.any(axis=0).sum() * expected)
+            self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
+            pairs = [(fit.target, pair) for fit in fits for pair in fit.pairs]
+            self.interactions_ = pd.DataFrame(
+                [(*(table.names[j] for j in (*pair[:2], target)), pair.p_value) for target, pair in pairs],
+                columns=["first", "second", "target", "p_value"],
+            )
+            self.interaction_shapes_ = [
+                Interaction(
+                    table.values[pair.surface.first, pair.first],
+                    table.values[pair.surface.second, pair.second],
+                    pair.surface.effect,
+                )
+                for _, pair in pairs
+            ]
         return self
 
-    def _check_settings(self) -> None:
-        automatic = isinstance(self.penalty, str) and self.penalty == "auto"
-        if not automatic:
-            check_number("SARTRE", "penalty", self.penalty, low=0.0, open_low=True)
-            for name in ("level", "interactions"):
-                if getattr(self, name) is not None:
-                    raise ValueError(
-                        f"The '{name}' parameter of SARTRE goes with penalty='auto'. Got penalty={self.penalty!r}."
-                    )
-        elif self.embedding != "random":
-            raise ValueError(f"penalty='auto' goes with embedding='random'. Got embedding={self.embedding!r}.")
-        check_number("SARTRE", "level", self._level(), low=0.0, high=1.0, open_low=True)
-        check_number("SARTRE", "n_trees", self.n_trees, low=1, integer=True)
-        check_number("SARTRE", "max_leaves", self.max_leaves, low=2, integer=True)
-        check_choice("SARTRE", "embedding", self.embedding, EMBEDDINGS)
-        check_number("SARTRE", "tol", self.tol, low=0.0, open_low=True)
+    def _automatic(self) -> bool:
+        return isinstance(self.penalty, str) and self.penalty == "auto"
 
     def _level(self) -> float:
         return LEVEL if self.level is None else self.level
 
-    def _target_fitter(self, table: Table) -> Callable[[int, NDArray[np.intp]], _Fit]:
-        """Prepare what all targets share, and return a function that fits one target on its candidate parents."""
-        embedding = Embedding(self.embedding, self.n_trees, self.max_leaves, seed_of("SARTRE", self.random_state))
-        if embedding.supervised:
-            return partial(self._fit_supervised, table, embedding)
-        shared = prepare(table.values, embedding.bases(table.values, table.names))
-        if self.penalty != "auto":
-            return partial(self._fit_lasso, table, shared)
-        smooths = prepare(table.values, [spline(column, N_SPLINES).basis() for column in table.values.T])
-        polynomials = None if self.interactions is False else rank_polynomials(table.values)
-        return partial(self._fit_automatic, prepare_selection(table.values, shared, smooths, polynomials))
-
-    def _fit_lasso(self, table: Table, design: Design, target: int, parents: NDArray[np.intp]) -> _Fit:
-        """Fit one variable on its candidate parents (lines 7 to 12 of Algorithm 1)."""
-        return self._solved(design, table.values[:, target], target, parents, parents)
-
-    def _fit_supervised(self, table: Table, embedding: Embedding, target: int, parents: NDArray[np.intp]) -> _Fit:
-        """Fit one variable over intervals that were made for it."""
-        columns, y = table.values[:, parents], table.values[:, target]
-        names = [table.names[j] for j in parents]
-        design = prepare(columns, embedding.bases(columns, names, y, table.names[target]))
-        return self._solved(design, y, target, parents, np.arange(len(parents)))
-
-    def _solved(
-        self,
-        design: Design,
-        y: NDArray[np.float64],
-        target: int,
-        parents: NDArray[np.intp],
-        candidates: NDArray[np.intp],
-    ) -> _Fit:
-        if len(parents) == 0:
-            return _Fit(target, parents)
-        solution = solve(design, y, candidates, float(self.penalty), tol=self.tol)
-        found = terms(design, y, solution)
-        return _Fit(
-            target,
-            parents[solution.selected],
-            strength=[term.strength for term in found],
-            margin=[term.margin for term in found],
-            p_value=[np.nan] * len(found),
-            gap=solution.gap,
-            converged=solution.converged,
-        )
-
-    def _fit_automatic(self, prepared: Prepared, target: int, parents: NDArray[np.intp]) -> _Fit:
-        """Choose the parents of one variable: screened by the lasso, then tested, pairs included."""
-        usable = parents[prepared.smooths.rank[parents] > 0]
-        if len(usable) == 0:
-            return _Fit(target, usable)
-        chosen = select(prepared, target, usable, self._level(), self.tol)
-        return _Fit(
-            target,
-            chosen.variables,
-            chosen.strength,
-            chosen.margin,
-            chosen.p_value,
-            chosen.pairs,
-            chosen.gap,
-            chosen.converged,
-        )
+    def _check_settings(self) -> None:
+        if not self._automatic():
+            check_number("SARTRE", "penalty", self.penalty, low=0.0, open_low=True)
+            for name in ("level", "interactions", "robust"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"The '{name}' parameter of SARTRE goes with penalty='auto'. Got penalty={self.penalty!r}."
+                    )
+        elif embedding_of("SARTRE", self.embedding).supervised:
+            raise ValueError(f"penalty='auto' needs an embedding of kind 'random'. Got {self.embedding!r}.")
+        if self.robust not in (None, True, False, "auto"):
+            raise ValueError(f"The 'robust' parameter of SARTRE must be True, False or 'auto'. Got {self.robust!r}.")
+        check_number("SARTRE", "level", self._level(), low=0.0, high=1.0, open_low=True)
+        check_number("SARTRE", "tol", self.tol, low=0.0, open_low=True)
 
     @staticmethod
-    def _warn_unless_converged(fits: list[_Fit], names: Sequence[str]) -> None:
+    def _warn_unless_converged(fits: list[TargetFit], names: Sequence[str]) -> None:
         for fit in fits:
             if not fit.converged:
                 warnings.warn(
                     f"The group lasso of target '{names[fit.target]}' stopped at a duality gap of {fit.gap:.2g}. "
                     "Raise 'tol', or 'penalty'.",
                     ConvergenceWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )

@@ -1,0 +1,82 @@
+"""Tests that hold whatever the variance of each sample's noise, columns without tails, and when either is called for.
+
+With X the functions in use, P = (X'X / n + L)^-1 and e the residuals, each over one minus its leverage (HC3), the
+coefficients of a penalised fit have the covariance
+
+    V = P (X' diag(e^2) X / n + sigma^2 L) P / n.
+
+Where all samples have the variance sigma^2 this is the Bayesian covariance sigma^2 P / n that Wood's test uses: the
+penalty's part, which stands for the bias of smoothing, is kept, and only the sampling part follows the samples.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from sartre.additive.group_lasso import gradient_norms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sartre.additive.design import Design
+    from sartre.additive.smoothing import Solved
+
+MOST_LEVERAGE = 0.9
+HEAVY = 1.5  # excess kurtosis of a residual, half that of Laplace noise
+UNEQUAL = 1e-4  # p-value, over all candidates, at which the variance of a residual follows one of them
+
+
+def normal_scores(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace the values of every column by the normal quantiles of their ranks; equal values stay equal.
+
+    Examples
+    --------
+    >>> normal_scores(np.array([[1.0], [1000.0], [2.0]])).round(2).ravel().tolist()
+    [-0.97, 0.97, 0.0]
+    """
+    return np.asfortranarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
+
+
+def robust_covariance(
+    solved: Solved, functions: NDArray[np.float64], residual: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return V, shape (q, q).
+
+    Parameters
+    ----------
+    solved : Solved
+    functions : array of shape (n, q)
+        Those that the model uses.
+    residual : array of shape (n,)
+    """
+    n = len(residual)
+    turned = functions @ solved.inverse
+    leverage = np.minimum(np.einsum("ij,ij->i", turned, functions) / n, MOST_LEVERAGE)
+    moved = turned * (residual / (1 - leverage))[:, None]
+    smoothing = (solved.inverse * (solved.scale * solved.penalty)) @ solved.inverse
+    return (moved.T @ moved / n + smoothing) / n
+
+
+def calls_for_robust(
+    residual: NDArray[np.float64], intervals: Design, candidates: NDArray[np.intp], norms: NDArray[np.float64]
+) -> bool:
+    """Return whether a residual has heavy tails, or a size that follows one of the candidates.
+
+    Parameters
+    ----------
+    residual : array of shape (n,)
+    intervals : Design
+    candidates : array of ints
+    norms : array of shape (d,)
+        What the size's gradient norm exceeds by chance with probability `UNEQUAL` over all (`calibration.py`).
+    """
+    centred = residual - residual.mean()
+    if np.mean(centred**4) > (3 + HEAVY) * np.mean(centred**2) ** 2:
+        return True
+    size = np.abs(centred)
+    gradients = gradient_norms(intervals, size, candidates)
+    return bool((gradients * np.sqrt(len(size)) > norms[candidates] * size.std()).any())

@@ -1,0 +1,126 @@
+"""Models of one target on some terms: functions of a variable, or of a pair of them, each made once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from sartre.additive.interactions import PairFunctions, pair_functions, products
+from sartre.additive.smoothing import Gram, Solved, solve_smooths
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sartre.additive.design import Design
+
+Term: TypeAlias = int | tuple[int, int]  # a variable's own function, or that of a pair
+TOL = 0.05  # of the derivatives of the likelihood: tests hardly change with the last digits of the smoothness
+GRID = 25  # points of a surface along each variable
+
+
+class Surface(NamedTuple):
+    """The joint part of two variables' effect on a target, without the part of each alone.
+
+    first, second (a,), (b,): samples whose values of the variable are the grid, increasing; effect (a, b): first down,
+    second across, in standard deviations of the target.
+    """
+
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    effect: NDArray[np.float64]
+
+
+class TermModel:
+    """The terms asked for so far, their inner products and, of each, the smoothness it had last.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        The target, standardised.
+    smooths : Design
+        Smooth functions of all variables.
+    polynomials : array of shape (d, n, 4) or None
+        What pairs are made of.
+    """
+
+    def __init__(self, y: NDArray[np.float64], smooths: Design, polynomials: NDArray[np.float64] | None) -> None:
+        self._y, self._smooths, self._polynomials = y, smooths, polynomials
+        self._place: dict[Term, int] = {}
+        self._log_lambda: dict[Term, float] = {}
+        self._pairs: dict[Term, PairFunctions] = {}
+        self._functions = np.empty((len(y), 64), order="F")
+        self.products = Gram(
+            len(y), np.empty((0, 0)), np.empty((0, 1)), np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0)
+        )
+
+    def solve(self, chosen: list[Term]) -> Solved:
+        """Fit the terms together, smoothness from where it was last."""
+        for term in chosen:
+            if term not in self._place:
+                self._add(term)
+        places = np.array([self._place[term] for term in chosen], dtype=np.intp)
+        start = np.array([self._log_lambda.get(term, np.inf) for term in chosen])
+        solved = solve_smooths(self.products, 0, places, start, TOL)
+        self._log_lambda.update(zip(chosen, solved.log_lambda.tolist(), strict=True))
+        return solved
+
+    def functions(self, solved: Solved) -> NDArray[np.float64]:
+        """Return the functions that a fit uses, shape (n, q)."""
+        return self._functions[:, solved.columns]
+
+    def surface(self, pair: tuple[int, int], beta: NDArray[np.float64]) -> Surface:
+        """Return the function of a pair, its coefficients given, over a grid of quantiles."""
+        functions = self._pairs[pair]
+        rows, sides = [], []
+        for j in pair:
+            polynomials = self._polynomial(j)
+            rows.append(_spread_out(polynomials[:, 0]))
+            sides.append(polynomials[rows[-1]])
+        shape = len(rows[0]), len(rows[1])
+        table = products(np.repeat(sides[0], shape[1], axis=0), np.tile(sides[1], (shape[0], 1)))
+        effect = (table - functions.mean) @ functions.vectors[:, : len(beta)] @ beta
+        return Surface(rows[0], rows[1], effect.reshape(shape))
+
+    def _polynomial(self, j: int) -> NDArray[np.float64]:
+        if self._polynomials is None:
+            raise ValueError("A pair needs polynomials.")
+        return self._polynomials[j]
+
+    def _add(self, term: Term) -> None:
+        block, roughness = self._block(term)
+        old = self.products
+        first, last = len(old.roughness), len(old.roughness) + len(roughness)
+        if last > self._functions.shape[1]:
+            wider = np.empty((len(self._y), 2 * last), order="F")
+            wider[:, :first] = self._functions[:, :first]
+            self._functions = wider
+        self._functions[:, first:last] = block
+        matrix = np.empty((last, last))
+        matrix[:first, :first] = old.matrix
+        matrix[:, first:] = self._functions[:, :last].T @ block / len(block)
+        matrix[first:, :first] = matrix[:first, first:].T
+        self.products = Gram(
+            n=old.n,
+            matrix=matrix,
+            cross=np.append(old.cross, (block.T @ self._y / len(block))[:, None], axis=0),
+            start=np.append(old.start, first),
+            rank=np.append(old.rank, len(roughness)),
+            roughness=np.append(old.roughness, roughness),
+        )
+        self._place[term] = len(self._place)
+
+    def _block(self, term: Term) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if isinstance(term, int):
+            start = self._smooths.spectrum_start[term]
+            roughness = self._smooths.roughness[start : start + self._smooths.rank[term]]
+            return self._smooths.table(term)[self._smooths.codes[term]], roughness
+        self._pairs[term] = pair_functions(self._polynomial(term[0]), self._polynomial(term[1]))
+        return self._pairs[term].values, self._pairs[term].roughness
+
+
+def _spread_out(rank: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return samples at up to 25 quantiles of a variable, each value once, increasing."""
+    order = np.argsort(rank, kind="stable")
+    rows = order[np.linspace(0, len(order) - 1, GRID).round().astype(np.intp)]
+    return rows[np.diff(rank[rows], prepend=-np.inf) > 0]

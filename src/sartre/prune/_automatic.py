@@ -1,0 +1,124 @@
+"""SARTRE-pruning with an automatic penalty: plain tests first, robust ones where a residual calls for them."""
+
+from __future__ import annotations
+
+import warnings
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sartre.additive.design import prepare
+from sartre.additive.interactions import rank_polynomials
+from sartre.additive.robust import normal_scores
+from sartre.additive.screening import near_copies
+from sartre.additive.selection import Prepared, prepare_selection, select
+from sartre.additive.splines import spline
+from sartre.prune._edges import TargetFit
+from sartre.validation import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sartre.additive.trees import Embedding
+
+N_SPLINES = 10
+CONTINUOUS = 0.5  # share of distinct values from which on a column is continuous
+
+
+class AutomaticPruning:
+    """Screened, tested and, where they act together, paired parents for any target of a table.
+
+    Parameters
+    ----------
+    table : Table
+    embedding : Embedding
+        Of the intervals to screen with.
+    seed : int
+    levels : sequence of floats
+        Each gives one result a target.
+    tol : float
+    interactions : bool
+    robust : bool or "auto"
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        embedding: Embedding,
+        seed: int,
+        levels: Sequence[float],
+        tol: float,
+        *,
+        interactions: bool,
+        robust: bool | str,
+    ) -> None:
+        self._table, self._embedding, self._seed, self._levels, self._tol = table, embedding, seed, levels, tol
+        self._interactions, self._robust = interactions, robust
+        self._lock, self._prepared = Lock(), dict[bool, Prepared]()
+
+    def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
+        """Choose the parents of one variable, once a level."""
+        prepared = self._prepare(robust=self._robust is True)
+        usable = parents[prepared.smooths.rank[parents] > 0]
+        if len(usable) == 0:
+            return [TargetFit(target, usable)] * len(self._levels)
+        kept = usable[np.isin(usable, required)].tolist()
+        chosen = select(prepared, target, usable, self._levels, self._tol, kept)
+        robust = prepared.robust
+        if self._robust == "auto" and any(selection.unsettled for selection in chosen):
+            robust = True
+            chosen = select(self._prepare(robust=True), target, usable, self._levels, self._tol, kept)
+        return [
+            TargetFit(target, one.variables, one.strength, one.margin, one.p_value, one.pairs, robust, *one[-2:])
+            for one in chosen
+        ]
+
+    def _prepare(self, *, robust: bool) -> Prepared:
+        """Return what the plain or the robust tests of all targets share, made when it is first asked for."""
+        with self._lock:
+            if robust not in self._prepared:
+                X = normal_scores(self._table.values) if robust else self._table.values
+                intervals = prepare(X, self._embedding.bases(X, self._table.names, self._seed))
+                smooths = prepare(X, [spline(column, N_SPLINES).basis() for column in X.T])
+                polynomials = rank_polynomials(X) if self._interactions else None
+                self._prepared[robust] = prepare_selection(X, intervals, smooths, polynomials, robust)
+            return self._prepared[robust]
+
+
+def without_repeats(table: Table) -> Table:
+    """Drop rows that repeat another, with a warning, where that cannot be chance: some column is continuous.
+
+    A bootstrap sample or a join repeats rows, and to any test ten copies of a row are ten times the evidence. Rows of
+    a table whose columns all have few values repeat by chance and stay.
+    """
+    _, first = np.unique(table.values, axis=0, return_index=True)
+    n, kept = len(table.values), len(first)
+    if kept == n:
+        return table
+    values = np.asfortranarray(table.values[np.sort(first)])
+    if max(len(np.unique(column)) for column in values.T) < CONTINUOUS * kept:
+        return table
+    warnings.warn(
+        f"{n - kept} of {n} rows repeat another row, which continuous columns do not do by chance (a bootstrap sample? "
+        "a join?). They are left out of the tests: copies are no evidence.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return Table(values, table.names)
+
+
+def warn_about_near_copies(table: Table) -> None:
+    """Name columns that say the same as another."""
+    pairs = near_copies(table.values)
+    if pairs:
+        shown = ", ".join(f"{table.names[a]} ~ {table.names[b]}" for a, b in pairs[:5])
+        more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""
+        warnings.warn(
+            f"Columns that are nearly copies of each other: {shown}{more}. Which of them has an edge is arbitrary. "
+            "Keep one of each.",
+            UserWarning,
+            stacklevel=4,
+        )
