@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import BaseEstimator
 
 from sartre.graph import Dag
-from sartre.knowledge import Knowledge
+from sartre.knowledge import constraints
 from sartre.order import SCORE
 from sartre.prune import SARTRE
 from sartre.steps import fit_within, fresh
 from sartre.validation import as_table, check_order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sartre.knowledge import Constraints
+    from sartre.knowledge import Knowledge
     from sartre.validation import RandomState
 
 MIN_ROWS = 10
@@ -87,7 +85,7 @@ class CausalDiscovery(BaseEstimator):
             At least 10 rows and 2 columns of finite numbers.
         """
         table = as_table(X, min_rows=MIN_ROWS, min_columns=2)
-        known = self._constraints(table.names)
+        known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         orderer = fresh(SCORE() if self.order is None else self.order, **settings)
         pruner = fresh(SARTRE() if self.prune is None else self.prune, **settings)
@@ -107,12 +105,3 @@ class CausalDiscovery(BaseEstimator):
         self.edges_ = self.prune_step_.edges_
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
         return self
-
-    def _constraints(self, names: Sequence[str]) -> Constraints:
-        knowledge = Knowledge() if self.knowledge is None else self.knowledge
-        if not isinstance(knowledge, Knowledge):
-            raise TypeError(
-                f"The 'knowledge' parameter of CausalDiscovery must be a Knowledge. Got a {type(knowledge).__name__}; "
-                "for a file, pass Knowledge.read(path)."
-            )
-        return knowledge.resolve(names)

@@ -241,6 +241,19 @@ class Knowledge:
         return f"Knowledge({', '.join(f'{key}={value!r}' for key, value in given.items() if value)})"
 
 
+def constraints(model: Any, names: Sequence[str]) -> Constraints:  # noqa: ANN401 - any estimator
+    """Return what a model knows of the columns; nothing where it has no knowledge."""
+    knowledge = getattr(model, "knowledge", None)
+    if knowledge is None:
+        knowledge = Knowledge()
+    if not isinstance(knowledge, Knowledge):
+        raise TypeError(
+            f"The 'knowledge' parameter of {type(model).__name__} must be a Knowledge. Got a "
+            f"{type(knowledge).__name__}; for a file, pass Knowledge.read(path)."
+        )
+    return knowledge.resolve(names)
+
+
 def _outermost(before: NDArray[np.bool_], roots: NDArray[np.bool_], leaves: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Put roots before, and leaves after, all others; not those that must come after, or before, one of the others."""
     first = roots & ~before[~roots].any(axis=0)
