@@ -6,7 +6,7 @@ import logging
 import re
 import warnings
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
@@ -209,9 +209,10 @@ def stability(
     jobs = (delayed(_run)(model, table, store.identity["seed"], number) for number in missing)
     with threadpool_limits(1, user_api="blas"), _each_warning_once():
         runs: Any = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator_unordered")(jobs)
-        for done, (number, result) in enumerate(runs, start=1):
-            store.add(number, result)
-            logger.info("stability: %d of %d half-samples", len(numbers) - len(missing) + done, len(numbers))
+        with closing(runs):  # an interruption ends here, and not when the garbage is collected
+            for done, (number, result) in enumerate(runs, start=1):
+                store.add(number, result)
+                logger.info("stability: %d of %d half-samples", len(numbers) - len(missing) + done, len(numbers))
     return _counted([store.results[number] for number in numbers], table.names, known.undecided)
 
 
