@@ -151,7 +151,7 @@ def test_knowledge_is_refused_if_and_only_if_nothing_can_obey_it(required, forbi
             "tier 1 has a and tier 2 has b, b -> a is required",
         ),
         ({"before": ["ab", "bc"], "tiers": ["c", "a"]}, "'before' has b before c, tier 1 has c and tier 2 has a"),
-        ({"required": ["ab"], "forbidden": ["ab"]}, "The edge a -> b is required, but forbidden too"),
+        ({"required": ["ab"], "forbidden": ["ab"]}, "The edge a -> b is required, but it is forbidden too"),
         ({"required": ["ab"], "roots": ["b"]}, "'b' is a root, which has no cause"),
         ({"required": ["ab"], "leaves": ["a"]}, "'a' is a leaf, which has no effect"),
         ({"tiers": ["ab", "ca"]}, "'a' is in tier 1 and in tier 2"),

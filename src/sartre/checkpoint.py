@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sartre.files import write_text_atomically
+from sartre.files import check_destination, write_text_atomically
 
 if TYPE_CHECKING:
     from sartre.validation import Table
@@ -44,17 +44,18 @@ class Checkpoint:
         """
         if path is None:
             return cls(None, identity, {})
-        checkpoint = cls(Path(path), identity, {})
-        if checkpoint.path is not None and checkpoint.path.exists():
-            content = _read(checkpoint.path)
-            stored = content["identity"]
-            wanted = {**identity, "seed": stored["seed"] if identity["seed"] is None else identity["seed"]}
-            for key, text in _MISMATCH.items():
-                if stored[key] != wanted[key]:
-                    reason = text.format(stored=stored[key], wanted=wanted[key])
-                    raise ValueError(f"The checkpoint '{path}' {reason}. Name another file, or delete this one.")
-            return cls(checkpoint.path, wanted, {int(number): value for number, value in content["results"].items()})
-        return checkpoint
+        path = Path(path)
+        check_destination(path)
+        if not path.exists():
+            return cls(path, identity, {})
+        content = _read(path)
+        stored = content["identity"]
+        wanted = {**identity, "seed": stored["seed"] if identity["seed"] is None else identity["seed"]}
+        for key, text in _MISMATCH.items():
+            if stored[key] != wanted[key]:
+                reason = text.format(stored=stored[key], wanted=wanted[key])
+                raise ValueError(f"The checkpoint '{path}' {reason}. Name another file, or delete this one.")
+        return cls(path, wanted, {int(number): result for number, result in content["results"].items()})
 
     def add(self, number: int, result: Any) -> None:  # noqa: ANN401 - plain JSON
         """Keep a result, on disk if there is a file."""

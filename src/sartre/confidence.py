@@ -21,7 +21,7 @@ from sartre.discovery import MIN_ROWS
 from sartre.graph import Dag
 from sartre.knowledge import constraints
 from sartre.steps import fresh
-from sartre.validation import Table, as_table, check_number, check_order, seed_of
+from sartre.validation import as_table, check_number, check_order, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sartre.validation import RandomState
+    from sartre.validation import RandomState, Table
 
 logger = logging.getLogger(__name__)
 THRESHOLD = 0.6  # little above 1/2, where the bound begins: more costs true edges, for halves find fewer of them
@@ -249,9 +249,11 @@ def _opened(path: str | Path | None, model: Any, table: Table, random_state: Ran
 def _run(model: Any, table: Table, seed: int, number: int) -> tuple[int, dict[str, Any]]:  # noqa: ANN401
     """Learn the graph of one half-sample: its order, and its edges as pairs of numbers."""
     rows = half_sample(table.shape[0], seed, number)
-    half = Table(np.asfortranarray(table.values[rows]), table.names)
-    own = int(np.random.SeedSequence(seed, spawn_key=divmod(number, 2)).generate_state(1)[0])
-    fitted = fresh(model, **({"random_state": own} if getattr(model, "random_state", None) is None else {})).fit(half)
+    settings = {}
+    if getattr(model, "random_state", None) is None:
+        own = np.random.SeedSequence(seed, spawn_key=divmod(number, 2)).generate_state(1)
+        settings["random_state"] = int(own[0])
+    fitted = fresh(model, **settings).fit(table.take(rows))
     order = check_order(fitted.order_, table.names)
     return number, {"order": order.tolist(), "edges": np.argwhere(fitted.adjacency_matrix_).tolist()}
 

@@ -208,7 +208,7 @@ class Knowledge:
         for cause, effect in self.required:
             reason = None
             if (cause, effect) in set(self.forbidden):
-                reason = "forbidden too"
+                reason = "it is forbidden too"
             elif effect in set(self.roots):
                 reason = f"'{effect}' is a root, which has no cause"
             elif cause in set(self.leaves):

@@ -47,6 +47,10 @@ class Table:
         scale = np.where(self.constant, 1.0, centred.std(axis=0))
         return Table(np.asfortranarray(np.where(self.constant, 0.0, centred / scale)), self.names)
 
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return the table of some rows."""
+        return Table(np.asfortranarray(self.values[rows]), self.names)
+
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Which columns hold one value only, up to the last digits."""
