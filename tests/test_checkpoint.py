@@ -114,6 +114,21 @@ def test_an_interruption_loses_nothing_that_is_done(table, whole, tmp_path, n_jo
     assert_same(whole, stability(MODEL, table, n_pairs=6, n_jobs=n_jobs, random_state=1, checkpoint=path))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_model_that_fails_on_a_half_tells_so_and_loses_nothing_that_is_done(table, tmp_path, n_jobs):
+    path = tmp_path / "runs.json"
+
+    class Fails(CausalDiscovery):
+        def fit(self, X):
+            if path.exists() and len(json.loads(path.read_text())["content"]["results"]) >= 3:
+                raise RuntimeError("the disk is full")
+            return super().fit(X)
+
+    with pytest.raises(RuntimeError, match="the disk is full"):
+        stability(Fails(), table, n_pairs=6, n_jobs=n_jobs, random_state=1, checkpoint=path)
+    assert len(json.loads(path.read_text())["content"]["results"]) >= 3
+
+
 def test_a_finished_checkpoint_is_only_read(table, whole, tmp_path, monkeypatch):
     path = tmp_path / "runs.json"
     stability(MODEL, table, n_pairs=6, random_state=1, checkpoint=path)
