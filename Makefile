@@ -40,6 +40,7 @@ bench: $(BENCH)/.installed  ## speed and agreement, beside the peers (their own 
 	$(BENCH)/bin/python benchmarks/solver_agreement.py
 	$(BENCH)/bin/python benchmarks/pruning_speed.py
 	$(BENCH)/bin/python benchmarks/ordering_speed.py
+	$(BENCH)/bin/python benchmarks/stability.py
 
 bench-accuracy: $(BENCH)/.installed  ## the graphs of all pruners on simulated data (minutes; much longer with R)
 	$(BENCH)/bin/python benchmarks/pruning_accuracy.py

@@ -6,14 +6,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sartre.confidence import stability
     from sartre.discovery import CausalDiscovery
     from sartre.graph import Dag
+    from sartre.knowledge import Knowledge
 
 __version__ = "0.1.0"
 
-__all__ = ["CausalDiscovery", "Dag", "__version__"]
+__all__ = ["CausalDiscovery", "Dag", "Knowledge", "__version__", "stability"]
 
-_HOMES = {"CausalDiscovery": "sartre.discovery", "Dag": "sartre.graph"}
+_HOMES = {
+    "CausalDiscovery": "sartre.discovery",
+    "Dag": "sartre.graph",
+    "Knowledge": "sartre.knowledge",
+    "stability": "sartre.confidence",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a public name, imported when first used: `sartre --help` is quick

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import BaseEstimator
 
 from sartre.graph import Dag
+from sartre.knowledge import constraints
 from sartre.order import SCORE
 from sartre.prune import SARTRE
-from sartre.steps import fresh
-from sartre.validation import as_table
+from sartre.steps import fit_within, fresh
+from sartre.validation import as_table, check_order
 
 if TYPE_CHECKING:
+    from sartre.knowledge import Knowledge
     from sartre.validation import RandomState
 
 MIN_ROWS = 10
@@ -24,9 +26,12 @@ class CausalDiscovery(BaseEstimator):
     Parameters
     ----------
     order : orderer, optional
-        ``fit(X)`` gives ``order_``. `sartre.order.SCORE` by default.
+        ``fit(X)`` gives ``order_``, ``fit(X, before=...)`` where something is known. `sartre.order.SCORE` by default.
     prune : pruner, optional
-        ``fit(X, order)`` gives ``adjacency_matrix_`` and ``edges_``. `sartre.prune.SARTRE` by default.
+        ``fit(X, order)`` gives ``adjacency_matrix_`` and ``edges_``, ``fit(X, order, candidates=..., required=...)``
+        where something is known. `sartre.prune.SARTRE` by default.
+    knowledge : Knowledge, optional
+        What is known beforehand, by column names. It is checked before any work, and the result obeys it.
     n_jobs, random_state : optional
         Handed to every step that has such a setting and leaves it at None.
 
@@ -61,11 +66,13 @@ class CausalDiscovery(BaseEstimator):
         order: Any = None,  # noqa: ANN401 - anything with fit(X) and order_
         prune: Any = None,  # noqa: ANN401 - anything with fit(X, order), adjacency_matrix_ and edges_
         *,
+        knowledge: Knowledge | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.order = order
         self.prune = prune
+        self.knowledge = knowledge
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -78,11 +85,23 @@ class CausalDiscovery(BaseEstimator):
             At least 10 rows and 2 columns of finite numbers.
         """
         table = as_table(X, min_rows=MIN_ROWS, min_columns=2)
+        known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
-        self.order_step_ = fresh(SCORE() if self.order is None else self.order, **settings).fit(table)
-        self.order_ = self.order_step_.order_
-        self.prune_step_ = fresh(SARTRE() if self.prune is None else self.prune, **settings).fit(table, self.order_)
+        orderer = fresh(SCORE() if self.order is None else self.order, **settings)
+        pruner = fresh(SARTRE() if self.prune is None else self.prune, **settings)
+        before, candidates, required = known.before, ~known.forbidden, known.required
+        self.order_step_ = fit_within(orderer, table, before=before if before.any() else None)
+        self.order_ = check_order(self.order_step_.order_, table.names)
+        known.check_order(self.order_, type(orderer).__name__)
+        self.prune_step_ = fit_within(
+            pruner,
+            table,
+            self.order_,
+            candidates=None if candidates.all() else candidates,
+            required=required if required.any() else None,
+        )
         self.adjacency_matrix_ = self.prune_step_.adjacency_matrix_
+        known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
         self.edges_ = self.prune_step_.edges_
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
         return self

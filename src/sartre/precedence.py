@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sartre.validation import as_mask
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,13 +25,7 @@ def check_before(before: Any, names: Sequence[str]) -> NDArray[np.bool_]:  # noq
     d = len(names)
     if before is None:
         return np.zeros((d, d), dtype=bool)
-    matrix = np.asarray(before)
-    if matrix.shape != (d, d) or not (matrix.dtype == bool or np.isin(matrix, (0, 1)).all()):
-        raise ValueError(
-            f"'before' must be a ({d}, {d}) matrix of booleans, [earlier, later]. "
-            f"Got shape {matrix.shape}, dtype {matrix.dtype}."
-        )
-    matrix = matrix.astype(bool)
+    matrix = as_mask("before", before, names, "[earlier, later]")
     closed = transitive_closure(matrix)
     if closed.diagonal().any():
         cycle = " before ".join(names[j] for j in find_cycle(matrix))

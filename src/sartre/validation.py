@@ -47,6 +47,10 @@ class Table:
         scale = np.where(self.constant, 1.0, centred.std(axis=0))
         return Table(np.asfortranarray(np.where(self.constant, 0.0, centred / scale)), self.names)
 
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return the table of some rows."""
+        return Table(np.asfortranarray(self.values[rows]), self.names)
+
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Which columns hold one value only, up to the last digits."""
@@ -160,30 +164,56 @@ def check_candidates(
     order: NDArray[np.intp],
     names: Sequence[str],
 ) -> NDArray[np.bool_]:
-    """Return which edges may stay: [parent, child], earlier -> later in the order and allowed by the mask.
-
-    A data frame with names on both sides is brought into the order of the columns.
-    """
-    d = len(order)
+    """Return which edges may stay: [parent, child], earlier -> later in the order and allowed by the mask."""
     position = np.argsort(order)
     allowed = position[:, None] < position[None, :]
-    if candidates is None:
-        return allowed
-    if nw.dependencies.is_pandas_dataframe(candidates):
-        labelled = candidates.set_axis(candidates.index.map(str), axis=0).set_axis(candidates.columns.map(str), axis=1)
+    return allowed if candidates is None else allowed & as_mask("candidates", candidates, names)
+
+
+def check_required(
+    required: Any,  # noqa: ANN401
+    order: NDArray[np.intp],
+    allowed: NDArray[np.bool_],
+    names: Sequence[str],
+) -> NDArray[np.bool_]:
+    """Return which edges must stay: [parent, child], all False for None; `allowed` is what `check_candidates` gives.
+
+    Examples
+    --------
+    >>> order, names = np.array([1, 0]), ["a", "b"]
+    >>> check_required([[0, 0], [1, 0]], order, check_candidates(None, order, names), names)[1]
+    array([ True, False])
+    """
+    if required is None:
+        return np.zeros_like(allowed)
+    mask = as_mask("required", required, names)
+    position = np.argsort(order)
+    for parent, child in np.argwhere(mask & ~allowed).tolist():
+        a, b = names[parent], names[child]
+        if position[parent] >= position[child]:
+            raise ValueError(f"The edge {a} -> {b} is required, but the order does not have {a} before {b}.")
+        raise ValueError(f"The edge {a} -> {b} is required, but 'candidates' excludes it. Change one of them.")
+    return mask
+
+
+def as_mask(what: str, mask: Any, names: Sequence[str], sides: str = "[parent, child]") -> NDArray[np.bool_]:  # noqa: ANN401
+    """Return a (d, d) boolean matrix; a data frame with names on both sides goes by its names."""
+    if nw.dependencies.is_pandas_dataframe(mask):
+        labelled = mask.set_axis(mask.index.map(str), axis=0).set_axis(mask.columns.map(str), axis=1)
         if not sorted(labelled.index) == sorted(labelled.columns) == sorted(names):
             raise ValueError(
-                "'candidates' as a data frame must have the columns' names on both sides, parents in the rows. "
-                "Pass candidates.to_numpy() to go by position."
+                f"'{what}' as a data frame must have the columns' names on both sides, {sides}. "
+                f"Pass {what}.to_numpy() to go by position."
             )
-        candidates = labelled.loc[list(names), list(names)]
-    mask = np.asarray(candidates)
-    if mask.shape != (d, d) or not (mask.dtype == bool or np.isin(mask, (0, 1)).all()):
+        mask = labelled.loc[list(names), list(names)]
+    matrix = np.asarray(mask)
+    d = len(names)
+    if matrix.shape != (d, d) or not (matrix.dtype == bool or np.isin(matrix, (0, 1)).all()):
         raise ValueError(
-            f"'candidates' must be a ({d}, {d}) matrix of booleans, [parent, child]. "
-            f"Got shape {mask.shape}, dtype {mask.dtype}."
+            f"'{what}' must be a ({d}, {d}) matrix of booleans, {sides}. "
+            f"Got shape {matrix.shape}, dtype {matrix.dtype}."
         )
-    return allowed & mask.astype(bool)
+    return matrix.astype(bool)
 
 
 def check_number(

@@ -49,17 +49,21 @@ def first_of_copies(products: Gram, variables: NDArray[np.intp]) -> NDArray[np.b
     return np.asarray(~same_line.any(axis=0))
 
 
-def strongest(products: Gram, target: int, variables: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which variables fit into n samples: all, or the n / 4 that explain most of the target on their own.
+def strongest(
+    products: Gram, target: int, variables: NDArray[np.intp], required: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """Return which variables fit into n samples: all, or the required and those that explain most on their own.
 
-    A quarter, because each takes at least two coefficients and half of the samples must be left for the noise.
+    n / 4 in all, because each takes at least two coefficients and half of the samples must be left for the noise.
     """
-    room = max(1, products.n // 4)
+    required = np.zeros(len(variables), dtype=bool) if required is None else required
+    room = max(1, products.n // 4, int(required.sum()))
     if len(variables) <= room:
         return np.ones(len(variables), dtype=bool)
     squares = products.cross[:, target] ** 2
     owner = np.repeat(np.arange(len(products.rank)), products.rank)
     explained = np.bincount(owner, weights=squares, minlength=len(products.rank))[variables]
+    explained[required] = np.inf
     kept = np.zeros(len(variables), dtype=bool)
     kept[np.argsort(-explained, kind="stable")[:room]] = True
     return kept

@@ -18,7 +18,7 @@ from sartre.additive.screening import SMALLEST_BASIS, basis_size, first_of_copie
 from sartre.additive.smoothing import SmoothFit, fit_smooths, gram
 from sartre.additive.splines import spline
 from sartre.prune._edges import edge_table
-from sartre.validation import as_table, check_candidates, check_choice, check_number, check_order
+from sartre.validation import as_table, check_candidates, check_choice, check_number, check_order, check_required
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,10 +33,11 @@ ADJUSTMENTS = ("holm", "bh")
 
 
 class _Task(NamedTuple):
-    """A target, its candidate parents (columns of the table) and the basis size of its model."""
+    """A target, its candidate parents (columns of the table, the required first) and the basis size of its model."""
 
     target: int
     parents: NDArray[np.intp]
+    required: NDArray[np.bool_]
     size: int
 
 
@@ -76,12 +77,14 @@ class CAMPruning(BaseEstimator):
         1 where row is a parent of column.
     p_values_ : array of shape (d, d)
         [parent, child], after `adjust`; NaN where no candidate or not tested. A copy of an earlier candidate (shifted
-        or scaled, perhaps) adds nothing to it and has 1.
+        or scaled, perhaps) adds nothing to it and has 1. Required edges are reported as tested, without `adjust`:
+        nothing is decided by them, so they do not count there.
     screened_ : boolean array of shape (d, d)
         Candidates that were not tested, because there were too many for the samples; for `adjust` they count.
     edges_ : DataFrame
         The kept edges, strongest first: ``source``, ``target``, ``strength`` (share of the target's variance lost when
-        the parent's term is dropped from the fitted model), ``margin`` (NaN: no lasso), ``p_value``.
+        the parent's term is dropped from the fitted model), ``margin`` (NaN: no lasso), ``p_value``. A required edge
+        of a constant column has NaN for all of them, and that of a copy no strength.
     n_splines_ : int array of shape (d,)
         Basis size used for each target; 0 where there was nothing to fit.
 
@@ -116,7 +119,7 @@ class CAMPruning(BaseEstimator):
         self.adjust = adjust
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None) -> CAMPruning:  # noqa: ANN401
+    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> CAMPruning:  # noqa: ANN401
         """Prune the fully connected graph of an order.
 
         Parameters
@@ -126,19 +129,22 @@ class CAMPruning(BaseEstimator):
             Causes before effects.
         candidates : boolean array of shape (d, d), optional
             Edges that may stay, [parent, child], as far as the order allows them; all that it allows by default.
+        required : boolean array of shape (d, d), optional
+            Edges that stay whatever their test says, [parent, child]; the order and `candidates` must allow them.
         """
         self._check_settings()
         table = as_table(X, min_rows=10)
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions, table.names)
-        tasks = self._tasks(table, positions, allowed)
+        demanded = check_required(required, positions, allowed, table.names)
+        tasks = self._tasks(table, positions, allowed, demanded)
         fits = []
         for fit in self._fits(table, tasks):
             fits.append(fit)
             logger.info("prune: %d of %d targets fitted", len(fits), len(tasks))
         self._record(tasks, fits, len(positions))
         self._warn(fits, table.names)
-        return self._keep(fits, table.names)
+        return self._keep(fits, demanded, table.names)
 
     def _check_settings(self) -> None:
         check_number("CAMPruning", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
@@ -146,14 +152,18 @@ class CAMPruning(BaseEstimator):
         if self.adjust is not None:
             check_choice("CAMPruning", "adjust", self.adjust, ADJUSTMENTS)
 
-    def _tasks(self, table: Table, positions: NDArray[np.intp], allowed: NDArray[np.bool_]) -> list[_Task]:
+    def _tasks(
+        self, table: Table, positions: NDArray[np.intp], allowed: NDArray[np.bool_], required: NDArray[np.bool_]
+    ) -> list[_Task]:
         varies = ~table.constant
         tasks = []
         for k, target in enumerate(positions.tolist()):
             before = positions[:k]
             parents = before[allowed[before, target] & varies[before]]
             if varies[target] and len(parents):
-                tasks.append(_Task(target, parents, basis_size(table.shape[0], len(parents), self.n_splines)))
+                parents = parents[np.argsort(~required[parents, target], kind="stable")]
+                size = basis_size(table.shape[0], len(parents), self.n_splines)
+                tasks.append(_Task(target, parents, required[parents, target], size))
         return tasks
 
     def _fits(self, table: Table, tasks: list[_Task]) -> Iterator[_Fit]:
@@ -207,23 +217,21 @@ class CAMPruning(BaseEstimator):
                 stacklevel=3,
             )
 
-    def _keep(self, fits: list[_Fit], names: Sequence[str]) -> CAMPruning:
+    def _keep(self, fits: list[_Fit], required: NDArray[np.bool_], names: Sequence[str]) -> CAMPruning:
         d = len(names)
         raw = np.full((d, d), np.nan)
+        strength = np.full((d, d), np.nan)
         for fit in fits:
             raw[fit.copies, fit.target] = 1.0
             raw[fit.tested, fit.target] = fit.model.p_value
+            strength[fit.tested, fit.target] = fit.model.strength
         raw[self.screened_] = 1.0
-        self.p_values_ = adjusted(raw, self.adjust)
+        self.p_values_ = np.where(required, raw, adjusted(np.where(required, np.nan, raw), self.adjust))
         self.p_values_[self.screened_] = np.nan
-        self.adjacency_matrix_ = (self.p_values_ < self.alpha).astype(np.uint8)
+        self.adjacency_matrix_ = (required | (self.p_values_ < self.alpha)).astype(np.uint8)
+        kept = np.argwhere(self.adjacency_matrix_).tolist()
         self.edges_ = edge_table(
-            (
-                (parent, fit.target, strength, np.nan, self.p_values_[parent, fit.target])
-                for fit in fits
-                for parent, strength in zip(fit.tested.tolist(), fit.model.strength, strict=True)
-                if self.adjacency_matrix_[parent, fit.target]
-            ),
+            ((parent, child, strength[parent, child], np.nan, self.p_values_[parent, child]) for parent, child in kept),
             names,
         )
         return self
@@ -255,6 +263,6 @@ def adjusted(p_values: NDArray[np.float64], method: str | None) -> NDArray[np.fl
 def _fit_target(products: Gram, t: int, task: _Task, columns: NDArray[np.intp]) -> _Fit:
     variables = np.searchsorted(columns, task.parents)
     original = first_of_copies(products, variables)
-    kept = strongest(products, t, variables[original])
+    kept = strongest(products, t, variables[original], task.required[original])
     tested = task.parents[original][kept]
     return _Fit(task.target, tested, task.parents[~original], fit_smooths(products, t, variables[original][kept]))

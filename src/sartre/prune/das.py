@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from sartre.prune.cam import CAMPruning
 from sartre.stein import Stein
-from sartre.steps import fresh
-from sartre.validation import as_table, check_candidates, check_number, check_order
+from sartre.steps import fit_within, fresh
+from sartre.validation import as_table, check_candidates, check_number, check_order, check_required
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,13 +44,14 @@ class DAS(BaseEstimator):
     Parameters
     ----------
     prune : pruner, optional
-        Decides about the candidates that stay: ``fit(X, order, candidates=...)``. `CAMPruning` by default.
+        Decides about the candidates that stay: ``fit(X, order, candidates=...)``, and ``required=...`` where edges are
+        required. `CAMPruning` by default.
     eta : float
         Ridge of the Stein estimator.
     alpha : float
         Level of the filter's tests.
     min_parents, max_parents : int
-        Candidates that stay untested, and the largest number that stays.
+        Candidates that stay untested, and the largest number that stays; required ones stay besides.
     n_jobs : int, optional
         Threads of the linear algebra, handed to the pruner if it has none of its own.
 
@@ -94,7 +95,7 @@ class DAS(BaseEstimator):
         self.max_parents = max_parents
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None) -> DAS:  # noqa: ANN401
+    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> DAS:  # noqa: ANN401
         """Filter and prune the fully connected graph of an order.
 
         Parameters
@@ -104,6 +105,8 @@ class DAS(BaseEstimator):
             Causes before effects.
         candidates : boolean array of shape (d, d), optional
             Edges that may stay, [parent, child], as far as the order allows them; all that it allows by default.
+        required : boolean array of shape (d, d), optional
+            Edges that stay whatever the tests say, [parent, child]; the order and `candidates` must allow them.
         """
         check_number("DAS", "eta", self.eta, low=0.0, open_low=True)
         check_number("DAS", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
@@ -112,11 +115,13 @@ class DAS(BaseEstimator):
         table = as_table(X, min_rows=10)
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions, table.names)
+        demanded = check_required(required, positions, allowed, table.names)
         threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
         with threadpool_limits(threads, user_api="blas"):
-            self.candidates_ = self._filter(table, positions, allowed)
+            self.candidates_ = self._filter(table, positions, allowed) | demanded
         step = fresh(CAMPruning() if self.prune is None else self.prune, n_jobs=self.n_jobs)
-        self.prune_step_ = step.fit(table, positions, candidates=self.candidates_)
+        forced = demanded if demanded.any() else None
+        self.prune_step_ = fit_within(step, table, positions, candidates=self.candidates_, required=forced)
         self.adjacency_matrix_ = self.prune_step_.adjacency_matrix_
         self.edges_ = self.prune_step_.edges_
         return self
