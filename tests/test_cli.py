@@ -79,15 +79,16 @@ def test_discover_prints_the_edges_and_writes_the_graph(table, folder):
         "standardized": True,
         "seed": 0,
         "order": {"method": "SCORE"} | document["run"]["order"],
-        "prune": {"method": "SARTRE", "penalty": 0.1, "random_state": 0} | document["run"]["prune"],
+        "prune": {"method": "SARTRE", "penalty": "auto", "random_state": 0} | document["run"]["prune"],
     }
     printed = edges_in(result.stdout)
     assert [(source, target) for source, target, _, _ in printed] == [
         (edge["source"], edge["target"]) for edge in document["edges"]
     ]
-    for (_, _, strength, margin), edge in zip(printed, document["edges"], strict=True):
+    for (_, _, strength, p_value), edge in zip(printed, document["edges"], strict=True):
         assert float(strength) == pytest.approx(edge["strength"], abs=6e-4)
-        assert float(margin) == pytest.approx(edge["margin"], abs=6e-3)
+        assert float(p_value) == pytest.approx(edge["p_value"], rel=0.06)
+    assert document["interactions"] == []
     strengths = [edge["strength"] for edge in document["edges"]]
     assert strengths == sorted(strengths, reverse=True)
     assert "water.csv: 200 rows, 3 columns, standardised; 2 edges in " in result.stdout
@@ -108,6 +109,7 @@ def test_the_command_line_is_the_library_on_standardised_columns(table, folder):
         assert edge["strength"] == pytest.approx(other["strength"], rel=1e-4)
     assert document["run"]["seed"] == document["run"]["prune"]["random_state"] == 3
     assert document["run"]["prune"]["penalty"] == 0.05
+    assert all(edge["p_value"] is None for edge in document["edges"])
     assert names_in(folder) == ["g.json", "water.csv"]
 
 
@@ -150,7 +152,7 @@ def test_a_graph_without_edges_says_what_to_change(table, folder):
     result = run("discover", table, "--penalty", "100")
     assert result.exit_code == 0
     assert "0 edges in" in result.stdout
-    assert "No edge is worth the penalty; a lower --penalty keeps more." in result.stdout
+    assert "No edge is worth its price; raise --level (or lower --penalty) to keep more." in result.stdout
     assert json.loads((folder / "graph.json").read_text())["edges"] == []
 
 
@@ -330,7 +332,7 @@ def test_help_says_what_it_does_and_gives_an_example():
     assert "Learn a causal graph from a table of observations." in result.stdout
     assert "sartre discover sachs" in result.stdout
     options = run("discover", "--help").stdout
-    assert all(f"--{name}" in options for name in ("out", "seed", "penalty", "jobs", "debug"))
+    assert all(f"--{name}" in options for name in ("out", "seed", "level", "penalty", "jobs", "debug"))
     assert "Example: sartre discover " in options
     assert run("--version").stdout == f"sartre {__version__}\n"
 

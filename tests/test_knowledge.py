@@ -81,7 +81,7 @@ def violations(knowledge, order, edges):
 
 def test_every_orderer_and_every_pruner_is_tested():
     assert set(ORDERERS) == set(sartre.order.__all__)
-    assert set(PRUNERS) == set(sartre.prune.__all__)
+    assert set(PRUNERS) == set(sartre.prune.__all__) - {"Embedding"}
 
 
 @pytest.mark.filterwarnings("ignore")  # of small and awkward data

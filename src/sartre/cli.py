@@ -79,7 +79,12 @@ def discover(
     ],
     *,
     out_file: Annotated[Path, typer.Option("--out", help="Where the graph goes, as JSON.")] = Path("graph.json"),
-    penalty: Annotated[float, typer.Option(help="Price of an edge, above 0: the higher, the fewer edges.")] = 0.1,
+    level: Annotated[
+        float | None, typer.Option(help="False parents a variable, where nothing has an effect: 0.01 if not given.")
+    ] = None,
+    penalty: Annotated[
+        float | None, typer.Option(help="The paper's penalty, above 0, instead of tests: the higher, the fewer edges.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same graph.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 for one a core. The graph does not depend on it.")] = 1,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
@@ -87,9 +92,9 @@ def discover(
     """Learn the causal graph of a table's columns.
 
     Its edges are printed, strongest first, and the graph is written to a file. The columns are standardised before
-    (mean 0, variance 1), so that the penalty means the same for all of them.
+    (mean 0, variance 1), so that units do not matter.
 
-    Example: sartre discover cells.csv --out graph.json --penalty 0.05
+    Example: sartre discover cells.csv --out graph.json --level 0.001
     """
     with _errors_in_one_sentence(debug=debug), _warnings_in_one_line():
         from sartre.files import check_destination, write_text_atomically  # noqa: PLC0415
@@ -99,7 +104,7 @@ def discover(
         frame, truth = _load(source)
         table = as_table(frame).standardized()
         start = time.perf_counter()
-        model = _fit(table, penalty=penalty, seed=seed, jobs=jobs)
+        model = _fit(table, penalty=penalty, level=level, seed=seed, jobs=jobs)
         seconds = time.perf_counter() - start
         comparison = None if truth is None else _comparison(truth, model.graph_)
         write_text_atomically(out_file, _as_json(model, source))
@@ -131,14 +136,13 @@ def _load(source: str) -> tuple[pd.DataFrame, Dag | None]:
     return read_table(source), None
 
 
-def _fit(table: Data, *, penalty: float, seed: int, jobs: int) -> CausalDiscovery:
+def _fit(table: Data, *, penalty: float | None, level: float | None, seed: int, jobs: int) -> CausalDiscovery:
     from sartre import CausalDiscovery  # noqa: PLC0415
-    from sartre.order import SCORE  # noqa: PLC0415
     from sartre.prune import SARTRE  # noqa: PLC0415
 
     with _progress():
-        model = CausalDiscovery(order=SCORE(), prune=SARTRE(penalty=penalty), n_jobs=jobs, random_state=seed)
-        return model.fit(table)
+        prune = SARTRE(penalty="auto" if penalty is None else penalty, level=level)
+        return CausalDiscovery(prune=prune, n_jobs=jobs, random_state=seed).fit(table)
 
 
 def _ordered_names(model: CausalDiscovery) -> list[str]:
@@ -149,7 +153,9 @@ def _as_json(model: CausalDiscovery, source: str) -> str:
     """Return the graph with all that was run to learn it; `Dag.from_dict` reads the graph back."""
     from sartre import __version__  # noqa: PLC0415
 
-    edges = model.edges_[["source", "target", "strength", "margin"]].to_dict("records")
+    edges = _records(model.edges_)
+    pairs = getattr(model.prune_step_, "interactions_", None)
+    interactions = {} if pairs is None else {"interactions": _records(pairs)}
     run = {
         "version": __version__,
         "source": source,
@@ -158,26 +164,38 @@ def _as_json(model: CausalDiscovery, source: str) -> str:
         "order": {"method": type(model.order_step_).__name__, **model.order_step_.get_params()},
         "prune": {"method": type(model.prune_step_).__name__, **model.prune_step_.get_params()},
     }
-    document = {**model.graph_.to_dict(), "edges": edges, "order": _ordered_names(model), "run": run}
+    document = {**model.graph_.to_dict(), "edges": edges, **interactions, "order": _ordered_names(model), "run": run}
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, object]]:
+    """Return the rows of a table as JSON knows them: no number is null."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def _print_edges(edges: pd.DataFrame, out_file: Path) -> None:
     if edges.empty:
-        out.print("No edge is worth the penalty; a lower --penalty keeps more.")
+        out.print("No edge is worth its price; raise --level (or lower --penalty) to keep more.")
         return
+    tested = edges["p_value"].notna().any()
     table = Table()
     for name in ("source", "target"):
         table.add_column(name, overflow="fold")
-    for name in ("strength", "margin"):
+    for name in ("strength", "p-value" if tested else "margin"):
         table.add_column(name, justify="right", no_wrap=True)
     for edge in edges.head(_SHOWN_EDGES).itertuples():
-        table.add_row(edge.source, edge.target, f"{edge.strength:.3f}", f"{edge.margin:.2f}")
+        evidence = f"{edge.p_value:.1e}" if tested else f"{edge.margin:.2f}"
+        table.add_row(edge.source, edge.target, f"{edge.strength:.3f}", evidence)
     out.print(table)
     if len(edges) > _SHOWN_EDGES:
         out.print(f"... and {len(edges) - _SHOWN_EDGES} weaker edges, in {out_file}", soft_wrap=True)
     out.print("strength: share of the target's variance that is lost without the source")
-    out.print("margin: pull of the source over the penalty; at 1 the edge is just kept")
+    if tested:
+        out.print(
+            "p-value: of the test that kept the edge; the model was chosen on the same rows, so it ranks edges only"
+        )
+    else:
+        out.print("margin: pull of the source over the penalty; at 1 the edge is just kept")
 
 
 def _comparison(truth: Dag, learnt: Dag) -> Table:

@@ -101,7 +101,7 @@ def test_a_column_draws_from_its_name_and_seed_alone():
     X = rng.normal(size=(200, 3))
     embedding = Embedding()
     before = embedding.bases(X, ["a", "b", "c"], seed=7)
-    after = embedding.bases(np.column_stack([rng.normal(size=200), X[:, ::-1]]), ["new", "c", "b", "a"])
+    after = embedding.bases(np.column_stack([rng.normal(size=200), X[:, ::-1]]), ["new", "c", "b", "a"], seed=7)
     for old, new in zip(before, after[:0:-1], strict=True):
         np.testing.assert_array_equal(old.edges, new.edges)
     other_seed = embedding.bases(X, ["a", "b", "c"], seed=8)

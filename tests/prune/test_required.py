@@ -7,10 +7,15 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from sartre.prune import DAS, CAMPruning
+from sartre.prune import DAS, SARTRE, CAMPruning
 from sartre.prune.cam import adjusted
 
-PRUNERS = {"cam": CAMPruning(), "das": DAS(min_parents=0, max_parents=1)}
+PRUNERS = {
+    "cam": CAMPruning(),
+    "das": DAS(min_parents=0, max_parents=1),
+    "sartre": SARTRE(random_state=0),
+    "paper": SARTRE(penalty=0.3, random_state=0),
+}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +83,7 @@ def test_an_edge_of_a_constant_column_stays_unmeasured(data, pruner):
     fitted = pruner.fit(flat, range(5), required=edges(5, (0, 1), (1, 4)))
     table = fitted.edges_.set_index(["source", "target"])
     assert table.loc[[("x0", "x1"), ("x1", "x4")], ["strength", "p_value"]].isna().all(axis=None)
-    assert table.loc[("x0", "x3"), "p_value"] < 0.001
+    assert table.loc[("x0", "x3"), "strength"] > 0.1
 
 
 @pytest.mark.filterwarnings("ignore:Duplicated columns")

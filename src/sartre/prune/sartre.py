@@ -19,10 +19,10 @@ from sartre.additive.trees import embedding_of
 from sartre.prune._automatic import AutomaticPruning, warn_about_near_copies, without_repeats
 from sartre.prune._edges import edge_table
 from sartre.prune._paper import PaperPruning
-from sartre.validation import Table, as_table, check_candidates, check_number, check_order, seed_of
+from sartre.validation import Table, as_table, check_candidates, check_number, check_order, check_required, seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,6 +46,21 @@ class Interaction(NamedTuple):
     first_values: NDArray[np.float64]
     second_values: NDArray[np.float64]
     effect: NDArray[np.float64]
+
+
+class _Task(NamedTuple):
+    """What is to be pruned: the order, and which edges [parent, child] may or must stay."""
+
+    order: NDArray[np.intp]
+    allowed: NDArray[np.bool_]
+    required: NDArray[np.bool_]
+
+    def targets(self) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield every target with its candidate parents and the required ones among them."""
+        for k, target in enumerate(self.order.tolist()):
+            before = self.order[:k]
+            parents = before[self.allowed[before, target]]
+            yield target, parents, parents[self.required[parents, target]]
 
 
 class SARTRE(BaseEstimator):
@@ -140,7 +155,13 @@ class SARTRE(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None) -> SARTRE:  # noqa: ANN401
+    def fit(
+        self,
+        X: Any,  # noqa: ANN401
+        order: Sequence[Any],
+        candidates: Any = None,  # noqa: ANN401
+        required: Any = None,  # noqa: ANN401
+    ) -> SARTRE:
         """Prune the fully connected graph of an order.
 
         Parameters
@@ -150,12 +171,15 @@ class SARTRE(BaseEstimator):
             Causes before effects.
         candidates : boolean array of shape (d, d), optional
             Edges that may stay, [parent, child], as far as the order allows them; all that it allows by default.
+        required : boolean array of shape (d, d), optional
+            Edges that stay whatever the data says. They are not penalised, and their numbers are reported as measured.
         """
         self._check_settings()
         table = as_table(X, min_rows=2)
+        task = self._task(table, order, candidates, required)
         value = self._level() if self._automatic() else self.penalty
-        tested, allowed, fits = self._fits(table, order, candidates, [float(value)])
-        return self._keep(tested, allowed, [fit for (fit,) in fits])
+        tested, fits = self._fits(table, task, [float(value)])
+        return self._keep(tested, task, [fit for (fit,) in fits])
 
     def path(
         self,
@@ -192,23 +216,27 @@ class SARTRE(BaseEstimator):
         for value in values:
             check_number("SARTRE.path", name, value, low=0.0, high=np.inf if name == "penalty" else 1.0, open_low=True)
         table = as_table(X, min_rows=2)
-        _, _, fits = self._fits(table, order, candidates, values)
+        _, fits = self._fits(table, self._task(table, order, candidates), values)
         frames = [edge_table((row for fit in fits for row in fit[k].rows()), table.names) for k in range(len(values))]
         for frame, value in zip(frames, values, strict=True):
             frame.insert(0, name, value)
         return pd.concat(frames, ignore_index=True)
 
-    def _fits(
-        self,
+    @staticmethod
+    def _task(
         table: Table,
         order: Sequence[Any],
         candidates: Any,  # noqa: ANN401
-        values: Sequence[float],
-    ) -> tuple[Table, NDArray[np.bool_], list[list[TargetFit]]]:
-        """Return the rows that were used, the edges that were allowed, and each target's results, one a value."""
+        required: Any = None,  # noqa: ANN401
+    ) -> _Task:
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions, table.names)
+        demanded = check_required(required, positions, allowed, table.names)
         allowed[:, table.constant] = False
+        return _Task(positions, allowed, demanded)
+
+    def _fits(self, table: Table, task: _Task, values: Sequence[float]) -> tuple[Table, list[list[TargetFit]]]:
+        """Return the rows that were used, and each target's results, one a value."""
         embedding, seed = embedding_of("SARTRE", self.embedding), seed_of("SARTRE", self.random_state)
         if self._automatic():
             warn_about_near_copies(table)
@@ -220,26 +248,26 @@ class SARTRE(BaseEstimator):
             pruning = AutomaticPruning(table, embedding, seed, values, self.tol, **settings)
         else:
             pruning = PaperPruning(table, embedding, seed, values, self.tol)
-        jobs = (
-            delayed(pruning.fit)(target, positions[:k][allowed[positions[:k], target]], np.empty(0, dtype=np.intp))
-            for k, target in enumerate(positions.tolist())
-        )
+        jobs = (delayed(pruning.fit)(*one) for one in task.targets())
         fits = []
         with threadpool_limits(1, user_api="blas"):  # the parallelism is over targets
             for fit in Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs):
                 fits.append(fit)
-                logger.info("prune: %d of %d targets fitted", len(fits), len(positions))
+                logger.info("prune: %d of %d targets fitted", len(fits), len(task.order))
         self._warn_unless_converged([fit[-1] for fit in fits], table.names)
-        return table, allowed, fits
+        return table, fits
 
-    def _keep(self, table: Table, allowed: NDArray[np.bool_], fits: list[TargetFit]) -> SARTRE:
-        self.adjacency_matrix_ = np.zeros(allowed.shape, dtype=np.uint8)
+    def _keep(self, table: Table, task: _Task, fits: list[TargetFit]) -> SARTRE:
+        self.adjacency_matrix_ = np.zeros(task.allowed.shape, dtype=np.uint8)
         for fit in fits:
             self.adjacency_matrix_[fit.parents, fit.target] = 1
-        self.edges_ = edge_table((row for fit in fits for row in fit.rows()), table.names)
+        untold = np.argwhere(task.required & (self.adjacency_matrix_ == 0)).tolist()  # of a constant, or of a copy
+        rows = [row for fit in fits for row in fit.rows()]
+        self.edges_ = edge_table([*rows, *((a, b, np.nan, np.nan, np.nan) for a, b in untold)], table.names)
+        self.adjacency_matrix_[task.required] = 1
         if self._automatic():
             expected = expected_false(self._level(), pairs=self.interactions is not False)
-            self.false_edges_bound_ = float(allowed.any(axis=0).sum() * expected)
+            self.false_edges_bound_ = float((task.allowed & ~task.required).any(axis=0).sum() * expected)
             self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
             pairs = [(fit.target, pair) for fit in fits for pair in fit.pairs]
             self.interactions_ = pd.DataFrame(
