@@ -106,7 +106,12 @@ class PairSearch:
         self._wide = mine.transpose(1, 0, 2).reshape(polynomials.shape[1], -1)
 
     def best(
-        self, inside: NDArray[np.intp], residual: NDArray[np.float64], project: Projection, variance: float | None
+        self,
+        inside: NDArray[np.intp],
+        residual: NDArray[np.float64],
+        project: Projection,
+        variance: float,
+        robust: bool = False,
     ) -> Pair | None:
         """Return the pair that explains most of a residual, or None where there is none to look at.
 
@@ -117,8 +122,10 @@ class PairSearch:
         residual : array of shape (n,)
         project : Projection
             Off the model's functions.
-        variance : float or None
-            Of the noise; None where it is not the same for all samples.
+        variance : float
+            Of the noise.
+        robust : bool
+            Whether it may differ between samples.
         """
         places = np.arange(len(self._candidates))
         rows = places if len(places) <= ALL_PAIRS else np.flatnonzero(np.isin(self._candidates, inside))
@@ -133,7 +140,7 @@ class PairSearch:
                 break  # the tail is hardly ever lighter than if the products were independent
             pair = sorted((int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])))
             first, second = (self._polynomials[j] for j in pair)
-            p_value = _exact_tail(first, second, residual, variance, project) * len(values)
+            p_value = _exact_tail(first, second, residual, variance, project, robust) * len(values)
             if found is None or p_value < found.p_value:
                 found = Pair(pair[0], pair[1], min(p_value, 1.0))
         return found
@@ -165,10 +172,14 @@ def _exact_tail(
     first: NDArray[np.float64],
     second: NDArray[np.float64],
     residual: NDArray[np.float64],
-    variance: float | None,
+    variance: float,
     project: Projection,
+    robust: bool,
 ) -> float:
-    """Return the p-value of T for one pair, with the weights of its projected products."""
+    """Return the p-value of T for one pair, with the weights of its projected products.
+
+    Where variances may differ, each sample's own squared residual stands for its variance; the larger p-value counts.
+    """
     n = len(residual)
     both = products(first, second)
     table = project(np.column_stack([first, second, both - both.mean(axis=0), residual]))
@@ -176,11 +187,17 @@ def _exact_tail(
     left, scales, _ = np.linalg.svd(own, full_matrices=False)
     left = left[:, scales > 1e-6 * np.sqrt(n)]
     rest = rest - left @ (left.T @ rest)
-    scaled, noise = rest[:, :-1] * np.sqrt(_WEIGHTS), rest[:, -1:]
-    moved = scaled * (noise if variance is None else np.sqrt(variance))
-    weights = np.asarray(np.linalg.eigvalsh(moved.T @ moved / n), dtype=np.float64)
-    weights = weights[weights > 1e-9 * noise.var()]
-    if len(weights) == 0:
-        return 1.0
-    z = scaled.T @ noise[:, 0]
-    return weighted_chi_square_tail(float(z @ z) / n, weights)
+    scaled, noise = rest[:, :-1] * np.sqrt(_WEIGHTS), rest[:, -1]
+    z = scaled.T @ noise
+    statistic = float(z @ z) / n
+    tails = [_quadratic_tail(statistic, scaled * np.sqrt(variance))]
+    if robust:
+        tails.append(_quadratic_tail(statistic, scaled * noise[:, None]))
+    return max(tails)
+
+
+def _quadratic_tail(statistic: float, rows: NDArray[np.float64]) -> float:
+    """Return P(|z|^2 > statistic) for z normal with the covariance rows' rows / n."""
+    weights = np.asarray(np.linalg.eigvalsh(rows.T @ rows / len(rows)), dtype=np.float64)
+    weights = weights[weights > 1e-9 * max(weights[-1], 1e-300)]
+    return weighted_chi_square_tail(statistic, weights) if len(weights) else 1.0

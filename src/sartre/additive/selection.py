@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sartre.additive.calibration import null_norms, solve_calibrated
-from sartre.additive.group_lasso import terms
+from sartre.additive.group_lasso import gradient_norms, terms
 from sartre.additive.interactions import PairSearch, Projection
 from sartre.additive.robust import UNEQUAL, calls_for_robust, robust_covariance
 from sartre.additive.screening import linear_p_values
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from sartre.additive.term_model import Term
 
 SCREENING_LEVEL = 0.05  # chance of a useless variable to pass the screening
-PAIR_LEVEL = 0.5  # level of the search for pairs, as a share of the level: a false pair brings two false variables
 STAY = 0.001  # p-value at which a pair stays once it is in
 MOST_PAIRS = 25
+MOST_ROUNDS = 3  # of screening the residual
 SAMPLES_A_TERM = 10  # from here on all straight lines are fitted at once
 
 
@@ -76,6 +76,7 @@ class Prepared(NamedTuple):
     norms: NDArray[np.float64]
     strict_norms: NDArray[np.float64]
     smooths: Design
+    smooth_norms: NDArray[np.float64]
     polynomials: NDArray[np.float64] | None
     robust: bool
 
@@ -91,7 +92,8 @@ def prepare_selection(
     spread = X.std(axis=0)
     standardised = np.asfortranarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
     norms, strict = (null_norms(intervals, level) for level in (SCREENING_LEVEL, UNEQUAL / X.shape[1]))
-    return Prepared(standardised, intervals, norms, strict, smooths, polynomials, robust)
+    smooth_norms = null_norms(smooths, SCREENING_LEVEL)
+    return Prepared(standardised, intervals, norms, strict, smooths, smooth_norms, polynomials, robust)
 
 
 def select(
@@ -104,8 +106,9 @@ def select(
 ) -> list[Selection]:
     """Choose among the candidates, at one level or at several, which share the work.
 
-    A variable stays if p < level k / m, where m is the number of candidates and k that of the variables in the
-    model (as Benjamini and Hochberg's step-up has it); a pair is looked for at half the level, over all pairs.
+    A variable stays if p < level sqrt(k) / m, where m is the number of candidates and k that of the variables in the
+    model: between Bonferroni's rule and Benjamini and Hochberg's. The (k + 1)-th pair is looked for at the level k + 1
+    times, over all pairs.
     Where no candidate has an effect at most `expected_false` of the level are expected to be chosen.
 
     Parameters
@@ -131,7 +134,7 @@ def select(
     pairs = None if prepared.polynomials is None else PairSearch(prepared.polynomials, candidates)
     result = []
     for level in levels:
-        chosen = search.pruned(first, level)
+        chosen = search.completed(search.pruned(first, level), first, prepared, candidates, level)
         if pairs is not None:
             grown = search.grown(chosen, pairs, level)
             chosen = chosen if grown == chosen else search.pruned(grown, level)
@@ -145,7 +148,7 @@ def select(
 
 def expected_false(level: float, pairs: bool) -> float:
     """Return how many variables `select` may be expected to choose where none has an effect, if its tests are exact."""
-    return level * (1 + 2 * PAIR_LEVEL * pairs)  # a false pair brings two
+    return level * (1 + 2 * pairs)  # a false pair brings two
 
 
 class _Search:
@@ -153,18 +156,20 @@ class _Search:
 
     def __init__(self, prepared: Prepared, y: NDArray[np.float64], n_candidates: int, required: set[int]) -> None:
         self._y, self._n_candidates, self._robust, self._required = y, n_candidates, prepared.robust, required
-        self._model = TermModel(y, prepared.smooths, prepared.polynomials)
+        self._model = TermModel(y, prepared.X, prepared.smooths, prepared.polynomials)
         self._tested: tuple[list[Term], Solved, NDArray[np.float64]] | None = None
 
     def tested(self, chosen: list[Term]) -> tuple[Solved, NDArray[np.float64]]:
         """Fit the terms and test each; the last result is remembered, because it is often asked for again."""
         if self._tested is None or self._tested[0] != chosen:
             solved = self._model.solve(chosen)
-            covariance = None
-            if self._robust:
+            p_value = describe_smooths(self._model.products, solved).p_value
+            if self._robust:  # the larger of two: with few samples a variance of their own makes tests too bold
                 functions = self._model.functions(solved)
                 covariance = robust_covariance(solved, functions, self._y - functions @ solved.beta)
-            self._tested = chosen, solved, describe_smooths(self._model.products, solved, covariance).p_value
+                robust = describe_smooths(self._model.products, solved, covariance).p_value
+                p_value = np.maximum(p_value, robust)
+            self._tested = chosen, solved, p_value
         return self._tested[1:]
 
     def residual(self, chosen: list[Term]) -> NDArray[np.float64]:
@@ -173,6 +178,21 @@ class _Search:
             return self._y
         solved, _ = self.tested(chosen)
         return self._y - self._model.functions(solved) @ solved.beta
+
+    def completed(
+        self, chosen: list[Term], tried: list[Term], prepared: Prepared, candidates: NDArray[np.intp], level: float
+    ) -> list[Term]:
+        """Screen again by what the model leaves of the target: much smaller, it shows effects that were hidden."""
+        for _ in range(MOST_ROUNDS):
+            residual = self.residual(chosen)
+            gradients = gradient_norms(prepared.smooths, residual, candidates) * np.sqrt(len(residual))
+            passing = candidates[gradients > prepared.smooth_norms[candidates] * residual.std()].tolist()
+            fresh = [j for j in passing if j not in tried]
+            if not fresh:
+                break
+            tried = [*tried, *fresh]
+            chosen = self.pruned([*chosen, *fresh], level)
+        return chosen
 
     def grown(self, chosen: list[Term], pairs: PairSearch, level: float) -> list[Term]:
         """Add pairs, each with both variables' own functions, while the best one is significant."""
@@ -184,10 +204,10 @@ class _Search:
                 break
             residual = self._y - functions @ solved.beta
             inside = np.array(_variables(chosen), dtype=np.intp)
-            variance = None if self._robust else float(residual @ residual) / max(solved.residual_df, 1.0)
+            variance = float(residual @ residual) / max(solved.residual_df, 1.0)
             square = self._model.products.matrix[np.ix_(solved.columns, solved.columns)]
-            pair = pairs.best(inside, residual, Projection(functions, square), variance)
-            if pair is None or pair.p_value >= PAIR_LEVEL * level * (1 + found):
+            pair = pairs.best(inside, residual, Projection(functions, square), variance, self._robust)
+            if pair is None or pair.p_value >= level * (1 + found):
                 break
             both: Term = (pair.first, pair.second)
             if both in chosen:
@@ -205,7 +225,7 @@ class _Search:
                 continue
             variables = _variables(chosen)
             free = [(_p_value(chosen, p_value, j), j) for j in variables if j not in self._required]
-            if not free or max(free)[0] < level * len(variables) / self._n_candidates:
+            if not free or max(free)[0] < level * np.sqrt(len(variables)) / self._n_candidates:
                 break
             chosen = [term for term in chosen if not _involves(term, max(free)[1])]
         return chosen

@@ -38,14 +38,23 @@ class TermModel:
     ----------
     y : array of shape (n,)
         The target, standardised.
+    X : array of shape (n, d)
+        All variables, standardised.
     smooths : Design
-        Smooth functions of all variables.
+        Their smooth functions, on bins. Straight lines are taken from `X`: where columns nearly determine each other,
+        what bins round off would look like an effect of others.
     polynomials : array of shape (d, n, 4) or None
         What pairs are made of.
     """
 
-    def __init__(self, y: NDArray[np.float64], smooths: Design, polynomials: NDArray[np.float64] | None) -> None:
-        self._y, self._smooths, self._polynomials = y, smooths, polynomials
+    def __init__(
+        self,
+        y: NDArray[np.float64],
+        X: NDArray[np.float64],
+        smooths: Design,
+        polynomials: NDArray[np.float64] | None,
+    ) -> None:
+        self._y, self._X, self._smooths, self._polynomials = y, X, smooths, polynomials
         self._place: dict[Term, int] = {}
         self._log_lambda: dict[Term, float] = {}
         self._pairs: dict[Term, PairFunctions] = {}
@@ -114,7 +123,9 @@ class TermModel:
         if isinstance(term, int):
             start = self._smooths.spectrum_start[term]
             roughness = self._smooths.roughness[start : start + self._smooths.rank[term]]
-            return self._smooths.table(term)[self._smooths.codes[term]], roughness
+            block = self._smooths.table(term)[self._smooths.codes[term]]
+            block[:, roughness == 0] = self._X[:, [term]]
+            return block, roughness
         self._pairs[term] = pair_functions(self._polynomial(term[0]), self._polynomial(term[1]))
         return self._pairs[term].values, self._pairs[term].roughness
 
