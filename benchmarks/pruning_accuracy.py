@@ -1,10 +1,16 @@
-"""Compare the graphs of all pruners, the true order given, on the simulator's four families.
+"""Compare the graphs of all pruners, the true order given: `make bench-accuracy`.
 
-    make bench-accuracy   or   .venv-bench/bin/python benchmarks/pruning_accuracy.py [--seeds 10] [--nodes 20] [--mgcv]
+    .venv-bench/bin/python benchmarks/pruning_accuracy.py [families] [nulls] [noise] [trees] [--seeds 10] [--nodes 20]
 
-ER and SF graphs with d (1) or 4d (4) edges, SF with every edge from the older to the newer node, and SF4 with random
-orientation beside; "gp" mechanism, unit Gaussian noise, n = 2000. Means over the seeds. A reversed edge counts once.
-With --mgcv, R's mgcv is run too where it is installed.
+families: ER and SF graphs with d (1) or 4d (4) edges, SF with every edge from the older to the newer node, and SF4 with
+    random orientation beside; --mechanism and --linear-fraction change how effects are drawn ("gp" by default, unit
+    Gaussian noise), --samples and --nodes the size. With --mgcv, R's mgcv is run too where it is installed.
+nulls: false edges on independent columns, d = 20: Gaussian, Laplace, t(3), discrete, and rows drawn with replacement.
+noise: ER1 with noise whose variance follows the parents, gently (the simulator's) and strongly, d = 15, n = 1000; and
+    with a near copy of a column added.
+trees: how little the number of trees and leaves matters to the automatic penalty.
+
+Means over the seeds. A reversed edge counts once.
 """
 
 from __future__ import annotations
@@ -23,8 +29,9 @@ import numpy as np  # noqa: E402
 from _peers import cam_by_mgcv, cam_by_pygam, has_mgcv  # noqa: E402
 
 from sartre.metrics import edge_precision, edge_recall, shd, sid  # noqa: E402
-from sartre.prune import DAS, SARTRE, CAMPruning  # noqa: E402
+from sartre.prune import DAS, SARTRE, CAMPruning, Embedding  # noqa: E402
 from sartre.simulate import random_dag, simulate  # noqa: E402
+from sartre.simulate.mechanisms import gp_exact  # noqa: E402
 
 Method = Callable[[np.ndarray], np.ndarray]
 FAMILIES: dict[str, tuple[Literal["ER", "SF"], int, Literal["age", "random"]]] = {
@@ -47,38 +54,174 @@ def by(pruner: Callable[[], SARTRE | CAMPruning | DAS]) -> Method:
     return run
 
 
-def evaluate(methods: dict[str, Method], family: str, d: int, n: int, seeds: range) -> list[list[object]]:
+def evaluate(methods: dict[str, Method], family: str, arguments: argparse.Namespace) -> list[list[object]]:
     """Return one row a method: means over the seeds."""
     kind, density, orientation = FAMILIES[family]
+    d = arguments.nodes
     results: dict[str, list[tuple[float, ...]]] = {name: [] for name in methods}
-    for seed in seeds:
-        data = simulate(random_dag(d, density * d, kind, orientation, random_state=seed), n, random_state=seed)
+    for seed in seeds_of(arguments):
+        data = simulate(
+            random_dag(d, density * d, kind, orientation, random_state=seed),
+            arguments.samples,
+            arguments.mechanism,
+            linear_fraction=arguments.linear_fraction,
+            random_state=seed,
+        )
         order = data.dag.topological_order()
         X, truth = data.X[order].to_numpy(), data.dag.reindex(order)
         for name, method in methods.items():
             seconds, _, found = measured(lambda method=method, X=X: method(X))
             quality = edge_precision(truth, found), edge_recall(truth, found)
             results[name].append((shd(truth, found), sid(truth, found), *quality, seconds))
+    return rows_of(family, results, (1, 1, 2, 2, 3))
+
+
+def rows_of(what: str, results: dict[str, list[tuple[float, ...]]], digits: tuple[int, ...]) -> list[list[object]]:
+    """Return the means of some results, one row a method."""
     rows: list[list[object]] = []
     for name, values in results.items():
         mean = np.mean(values, axis=0)
-        numbers = [f"{value:.{digits}f}" for value, digits in zip(mean, (1, 1, 2, 2, 3), strict=True)]
-        rows.append([family, name, *numbers])
+        rows.append([what, name, *(f"{value:.{places}f}" for value, places in zip(mean, digits, strict=True))])
     return rows
 
 
+def seeds_of(arguments: argparse.Namespace) -> range:
+    """Return the seeds that are asked for."""
+    return range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+
+
+def families(arguments: argparse.Namespace, methods: dict[str, Method]) -> None:
+    """Print the table of the graph families."""
+    rows = []
+    for family in FAMILIES:
+        rows += evaluate(methods, family, arguments)
+        print(f"{family} done", file=sys.stderr)
+    setting = f"{arguments.mechanism}, linear fraction {arguments.linear_fraction:g}"
+    print(f"\nd = {arguments.nodes}, n = {arguments.samples}, {setting}, {told(arguments)}\n")
+    print(markdown(["family", "method", "SHD", "SID", "precision", "recall", "seconds"], rows))
+
+
+def told(arguments: argparse.Namespace) -> str:
+    """Return which seeds were used."""
+    seeds = seeds_of(arguments)
+    return f"seeds {seeds.start} to {seeds.stop - 1}"
+
+
+def independent(kind: str, n: int, seed: int) -> np.ndarray:
+    """Return 20 independent columns."""
+    rng = np.random.default_rng([seed, n])
+    if kind == "Laplace":
+        return rng.laplace(size=(n, 20))
+    if kind == "t(3)":
+        return rng.standard_t(3, size=(n, 20))
+    if kind == "four values":
+        return rng.integers(0, 4, size=(n, 20)).astype(float)
+    X = rng.normal(size=(n, 20))
+    return X[rng.integers(0, n, size=2 * n)] if kind == "rows repeated" else X
+
+
+def nulls(arguments: argparse.Namespace, methods: dict[str, Method]) -> None:
+    """Print the false edges on independent columns."""
+    rows: list[list[object]] = []
+    for n in (200, 500, 2000):
+        for kind in ("Gaussian", "Laplace", "t(3)", "four values", "rows repeated"):
+            tables = [independent(kind, n, seed) for seed in seeds_of(arguments)]
+            counts = [np.mean([method(X).sum() for X in tables]) for method in methods.values()]
+            rows.append([n, kind, *(f"{count:.2f}" for count in counts)])
+        print(f"n = {n} done", file=sys.stderr)
+    print(f"\nFalse edges of 190, independent columns, d = 20, {told(arguments)}\n")
+    print(markdown(["n", "columns", *methods], rows))
+
+
+def strongly_unequal(seed: int, n: int = 1000, d: int = 15) -> tuple[np.ndarray, np.ndarray]:
+    """Return columns x = f(parents) + exp(0.7 w'parents) noise in their order, and the true adjacency."""
+    rng = np.random.default_rng([seed, 5])
+    dag = random_dag(d, d, random_state=seed)
+    columns: dict[str, np.ndarray] = {}
+    for name in dag.topological_order():
+        columns[name] = rng.normal(size=n)
+        if dag.parents(name):
+            parents = np.column_stack([columns[parent] for parent in dag.parents(name)])
+            scores = (parents - parents.mean(axis=0)) / parents.std(axis=0)
+            direction = rng.normal(size=parents.shape[1]) / np.sqrt(parents.shape[1])
+            columns[name] = gp_exact(parents, rng) + np.exp(0.7 * scores @ direction) * columns[name]
+    order = dag.topological_order()
+    return np.column_stack([columns[name] for name in order]), dag.reindex(order).adjacency
+
+
+def gently_unequal(seed: int, n: int = 1000, d: int = 15) -> tuple[np.ndarray, np.ndarray]:
+    """Return the simulator's heteroscedastic data in the columns' order, and the true adjacency."""
+    data = simulate(random_dag(d, d, random_state=seed), n, noise="heteroscedastic", random_state=seed)
+    order = data.dag.topological_order()
+    return data.X[order].to_numpy(), data.dag.reindex(order).adjacency
+
+
+def near_copy(seed: int, n: int = 1000, d: int = 15) -> tuple[np.ndarray, np.ndarray]:
+    """Return data whose first column has a near copy (1 % noise) as its last child, and the true adjacency."""
+    data = simulate(random_dag(d, d, random_state=seed), n, random_state=seed)
+    order = data.dag.topological_order()
+    X, adjacency = data.X[order].to_numpy(), np.zeros((d + 1, d + 1), dtype=np.uint8)
+    adjacency[:d, :d] = data.dag.reindex(order).adjacency
+    adjacency[0, d] = 1
+    copy = X[:, 0] + 0.01 * X[:, 0].std() * np.random.default_rng([seed, 6]).normal(size=n)
+    return np.column_stack([X, copy]), adjacency
+
+
+def noise(arguments: argparse.Namespace, methods: dict[str, Method]) -> None:
+    """Print what unequal variances and a near copy do."""
+    rows = []
+    for what, draw in {"gentle": gently_unequal, "strong": strongly_unequal, "near copy": near_copy}.items():
+        results: dict[str, list[tuple[float, ...]]] = {name: [] for name in methods}
+        for seed in seeds_of(arguments):
+            X, truth = draw(seed)
+            for name, method in methods.items():
+                found = method(X)
+                results[name].append(
+                    (shd(truth, found), edge_precision(truth, found), edge_recall(truth, found), found.sum())
+                )
+        rows += rows_of(what, results, (1, 2, 2, 1))
+    print(f"\nER1, d = 15, n = 1000, unequal variances or a near copy, {told(arguments)}\n")
+    print(markdown(["data", "method", "SHD", "precision", "recall", "edges"], rows))
+
+
+def trees(arguments: argparse.Namespace, _: dict[str, Method]) -> None:
+    """Print the automatic penalty's SHD by the number of trees and leaves."""
+    sizes = [(1, 8), (5, 4), (5, 8), (5, 16), (20, 8)]
+    methods = {
+        f"{n_trees} trees, {leaves} leaves": by(
+            lambda n_trees=n_trees, leaves=leaves: SARTRE(
+                embedding=Embedding(n_trees=n_trees, max_leaves=leaves), random_state=0
+            )
+        )
+        for n_trees, leaves in sizes
+    }
+    rows = [row for family in ("ER1", "ER4", "SF1", "SF4") for row in evaluate(methods, family, arguments)]
+    print(f"\nSARTRE(), d = {arguments.nodes}, n = {arguments.samples}, {told(arguments)}\n")
+    print(markdown(["family", "embedding", "SHD", "SID", "precision", "recall", "seconds"], rows))
+
+
+PARTS = {"families": families, "nulls": nulls, "noise": noise, "trees": trees}
+
+
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print the tables that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", help="families, nulls, noise, trees; families if none is named")
     parser.add_argument("--nodes", type=int, default=20)
     parser.add_argument("--samples", type=int, default=2000)
-    parser.add_argument("--seeds", type=int, default=10, help="number of data sets a family")
-    parser.add_argument("--first-seed", type=int, default=1000)
+    parser.add_argument("--mechanism", default="gp")
+    parser.add_argument("--linear-fraction", type=float, default=0.0)
+    parser.add_argument("--seeds", type=int, default=10, help="number of data sets a cell")
+    parser.add_argument("--first-seed", type=int, default=3000)
+    parser.add_argument("--only", nargs="*", help="methods to run, by name; all if not given")
     parser.add_argument("--mgcv", action="store_true", help="run R's mgcv too, half a minute a data set")
     arguments = parser.parse_args()
+    unknown = set(arguments.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     print(versions("sartre", "numpy", "pygam"))
     methods: dict[str, Method] = {
-        'SARTRE("auto")': by(lambda: SARTRE(penalty="auto", random_state=0)),
+        "SARTRE()": by(lambda: SARTRE(random_state=0)),
         "SARTRE(0.1)": by(lambda: SARTRE(penalty=0.1, random_state=0)),
         "CAMPruning": by(CAMPruning),
         "DAS": by(DAS),
@@ -88,13 +231,9 @@ def main() -> None:
         print("R with mgcv is not installed: its rows are left out.")
     elif arguments.mgcv:
         methods["CAM-pruning, mgcv"] = cam_by_mgcv
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-    rows = []
-    for family in FAMILIES:
-        rows += evaluate(methods, family, arguments.nodes, arguments.samples, seeds)
-        print(f"{family} done", file=sys.stderr)
-    print(f"\nd = {arguments.nodes}, n = {arguments.samples}, seeds {seeds.start} to {seeds.stop - 1}\n")
-    print(markdown(["family", "method", "SHD", "SID", "precision", "recall", "seconds"], rows))
+    methods = {name: method for name, method in methods.items() if not arguments.only or name in arguments.only}
+    for part in arguments.parts or ["families"]:
+        PARTS[part](arguments, methods)
 
 
 if __name__ == "__main__":
