@@ -11,7 +11,7 @@ import sartre
 
 ROOT = Path(sartre.__file__).parent
 LAYERS = [  # each may import from itself and from those before it
-    {"validation", "files", "steps", "precedence"},
+    {"validation", "files", "steps", "precedence", "linear"},
     {"additive", "graph"},
     {"stein"},
     {"order", "prune"},
@@ -58,7 +58,7 @@ def test_additive_knows_no_graph_and_the_method_knows_no_benchmark_data():
         if layer_of(path) in {"additive", "stein", "order", "prune", "discovery"}:
             assert not imported & {"metrics", "simulate", "datasets"}, path
         if layer_of(path) in {"metrics", "simulate", "datasets"}:
-            assert imported <= {"graph", "validation", "metrics", "simulate", "datasets"}, path
+            assert imported <= {"graph", "validation", "linear", "metrics", "simulate", "datasets"}, path
 
 
 def test_kernels_import_nothing_of_ours_and_only_they_use_numba():

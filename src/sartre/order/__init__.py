@@ -1,6 +1,9 @@
 """Topological orders: ``fit(X)`` gives ``order_``, column indices with the source first."""
 
 from sartre.order.fixed import FixedOrder
+from sartre.order.r2_sort import R2Sort
+from sartre.order.random_order import RandomOrder
 from sartre.order.score import SCORE
+from sartre.order.variance_sort import VarianceSort
 
-__all__ = ["SCORE", "FixedOrder"]
+__all__ = ["SCORE", "FixedOrder", "R2Sort", "RandomOrder", "VarianceSort"]
