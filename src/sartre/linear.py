@@ -25,7 +25,7 @@ def explained_by_others(table: Table) -> NDArray[np.float64]:
     --------
     >>> from sartre.validation import as_table
     >>> explained_by_others(as_table([[0.0, 1, 1], [1, 3, 0], [2, 5, 1], [3, 7, 0], [4, 9, 0.5]])).round(3).tolist()
-    [1.0, 1.0, 0.25]
+    [1.0, 1.0, 0.1]
     """
     explained = np.zeros(table.shape[1])
     varies = ~table.constant
