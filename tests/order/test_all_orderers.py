@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from sartre.order import R2Sort, RandomOrder, VarianceSort
+from sartre.metrics import order_divergence
+from sartre.order import CaPS, R2Sort, RandomOrder, VarianceSort
+from sartre.simulate import random_dag, simulate
 
-ORDERERS = [R2Sort(), RandomOrder(random_state=0), VarianceSort()]
+ORDERERS = [CaPS(), R2Sort(), RandomOrder(random_state=0), VarianceSort()]
 UNIT_FREE = [R2Sort()]
-LEARNERS = [R2Sort(), VarianceSort()]
+LEARNERS = [CaPS(), R2Sort(), VarianceSort()]
+GOOD = [CaPS()]
 
 every = pytest.mark.parametrize("orderer", ORDERERS, ids=lambda orderer: type(orderer).__name__)
 unit_free = pytest.mark.parametrize("orderer", UNIT_FREE, ids=lambda orderer: type(orderer).__name__)
 learners = pytest.mark.parametrize("orderer", LEARNERS, ids=lambda orderer: type(orderer).__name__)
+good = pytest.mark.parametrize("orderer", GOOD, ids=lambda orderer: type(orderer).__name__)
 
 
 def chain(n=80, seed=0):
@@ -74,3 +78,12 @@ def test_units_and_offsets_change_nothing(orderer):
     X = chain(150)
     scaled = X * np.array([1e-3, 50.0, 1e6, 2.0]) + np.array([3.0, -100.0, 1e7, 0.0])
     np.testing.assert_array_equal(clone(orderer).fit(scaled).order_, clone(orderer).fit(X).order_)
+
+
+@good
+def test_few_edges_run_against_the_order(orderer):
+    wrong = 0
+    for seed in range(6):
+        data = simulate(random_dag(6, 6, random_state=seed), 300, random_state=seed)
+        wrong += order_divergence(data.dag, clone(orderer).fit(data.X).order_)
+    assert wrong <= 9  # of 36, where chance has 18

@@ -1,7 +1,8 @@
 """Pruning: ``fit(X, order)`` gives ``adjacency_matrix_`` (row -> column) and ``edges_``."""
 
 from sartre.prune.cam import CAMPruning
+from sartre.prune.caps import CaPSPruning
 from sartre.prune.das import DAS
 from sartre.prune.sartre import SARTRE
 
-__all__ = ["DAS", "SARTRE", "CAMPruning"]
+__all__ = ["DAS", "SARTRE", "CAMPruning", "CaPSPruning"]
