@@ -13,7 +13,7 @@ ROOT = Path(sartre.__file__).parent
 LAYERS = [  # each may import from itself and from those before it
     {"validation", "files", "steps", "precedence", "linear"},
     {"additive", "graph"},
-    {"stein"},
+    {"stein", "hsic"},
     {"order", "prune"},
     {"discovery"},
     {"confidence", "scm", "diagnostics", "report"},

@@ -7,13 +7,13 @@ import pytest
 from sklearn.base import clone
 
 from sartre.metrics import order_divergence
-from sartre.order import CAM, CaPS, NoGAM, R2Sort, RandomOrder, VarianceSort
+from sartre.order import CAM, RESIT, CaPS, NoGAM, R2Sort, RandomOrder, VarianceSort
 from sartre.simulate import random_dag, simulate
 
-ORDERERS = [CAM(), CaPS(), NoGAM(), R2Sort(), RandomOrder(random_state=0), VarianceSort()]
-UNIT_FREE = [CAM(), NoGAM(), R2Sort()]
-LEARNERS = [CAM(), CaPS(), NoGAM(), R2Sort(), VarianceSort()]
-GOOD = [CAM(), CaPS(), NoGAM()]
+ORDERERS = [CAM(), CaPS(), NoGAM(), RESIT(random_state=0), R2Sort(), RandomOrder(random_state=0), VarianceSort()]
+UNIT_FREE = [CAM(), NoGAM(), RESIT(random_state=0), R2Sort()]
+LEARNERS = [CAM(), CaPS(), NoGAM(), RESIT(random_state=0), R2Sort(), VarianceSort()]
+GOOD = [CAM(), CaPS(), NoGAM(), RESIT(random_state=0)]
 
 every = pytest.mark.parametrize("orderer", ORDERERS, ids=lambda orderer: type(orderer).__name__)
 unit_free = pytest.mark.parametrize("orderer", UNIT_FREE, ids=lambda orderer: type(orderer).__name__)

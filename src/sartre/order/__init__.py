@@ -6,7 +6,19 @@ from sartre.order.fixed import FixedOrder
 from sartre.order.nogam import NoGAM
 from sartre.order.r2_sort import R2Sort
 from sartre.order.random_order import RandomOrder
+from sartre.order.resit import RESIT
 from sartre.order.score import SCORE
 from sartre.order.variance_sort import VarianceSort
 
-__all__ = ["CAM", "SCORE", "CaPS", "FixedOrder", "NoGAM", "R2Sort", "RandomOrder", "VarianceSort", "parent_score"]
+__all__ = [
+    "CAM",
+    "RESIT",
+    "SCORE",
+    "CaPS",
+    "FixedOrder",
+    "NoGAM",
+    "R2Sort",
+    "RandomOrder",
+    "VarianceSort",
+    "parent_score",
+]
