@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from sartre.metrics import order_divergence
-from sartre.order import CAM, RESIT, CaPS, NoGAM, R2Sort, RandomOrder, VarianceSort
+from sartre.order import CAM, RESIT, CaPS, DiffAN, NoGAM, R2Sort, RandomOrder, VarianceSort
 from sartre.simulate import random_dag, simulate
 
-ORDERERS = [CAM(), CaPS(), NoGAM(), RESIT(random_state=0), R2Sort(), RandomOrder(random_state=0), VarianceSort()]
+DIFFAN = pytest.param(
+    DiffAN(3, width=16, random_state=0), marks=pytest.mark.skipif(not find_spec("torch"), reason="needs PyTorch")
+)
+ORDERERS = [
+    CAM(),
+    CaPS(),
+    DIFFAN,
+    NoGAM(),
+    RESIT(random_state=0),
+    R2Sort(),
+    RandomOrder(random_state=0),
+    VarianceSort(),
+]
 UNIT_FREE = [CAM(), NoGAM(), RESIT(random_state=0), R2Sort()]
 LEARNERS = [CAM(), CaPS(), NoGAM(), RESIT(random_state=0), R2Sort(), VarianceSort()]
 GOOD = [CAM(), CaPS(), NoGAM(), RESIT(random_state=0)]

@@ -2,6 +2,7 @@
 
 from sartre.order.cam import CAM
 from sartre.order.caps import CaPS, parent_score
+from sartre.order.diffan import DiffAN
 from sartre.order.fixed import FixedOrder
 from sartre.order.nogam import NoGAM
 from sartre.order.r2_sort import R2Sort
@@ -15,6 +16,7 @@ __all__ = [
     "RESIT",
     "SCORE",
     "CaPS",
+    "DiffAN",
     "FixedOrder",
     "NoGAM",
     "R2Sort",
