@@ -17,7 +17,7 @@ LAYERS = [  # each may import from itself and from those before it
     {"order", "prune"},
     {"discovery"},
     {"confidence", "scm", "diagnostics", "report"},
-    {"metrics", "simulate", "datasets"},  # beside the method: they stand on graph and validation only
+    {"metrics", "simulate", "datasets"},  # beside the method: they stand on graph, linear and validation only
     {"cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from sartre.linear import explained_by_others
 from sartre.order import R2Sort, RandomOrder, VarianceSort
-from sartre.validation import as_table
 
 
 @pytest.fixture
@@ -30,15 +28,6 @@ def test_r2_is_that_of_a_regression_on_all_others(table):
     ]
     np.testing.assert_allclose(R2Sort().fit(table).scores_, regressions, rtol=1e-9)
     assert R2Sort().fit(table).order_.tolist() == np.argsort(regressions).tolist()
-
-
-@pytest.mark.filterwarnings("ignore:Constant columns", "ignore:Duplicated columns")
-def test_functions_of_other_columns_have_an_r2_of_one_and_leave_the_others_alone(table):
-    independent = np.random.default_rng(1).normal(size=(200, 1))
-    awkward = np.hstack([table, independent, table[:, [0]] + table[:, [1]], table[:, [2]], np.full((200, 1), 3.0)])
-    explained = explained_by_others(as_table(awkward))
-    np.testing.assert_array_equal(explained[[0, 1, 2, 7, 8, 9]], [1, 1, 1, 1, 1, 0])
-    np.testing.assert_allclose(explained[6], explained_by_others(as_table(awkward[:, :7]))[6], rtol=1e-9)
 
 
 def test_with_fewer_rows_than_columns_everything_is_explained():

@@ -125,6 +125,7 @@ def leave_one_out_residuals(kernel: NDArray[np.float64], y: NDArray[np.float64],
     y : array of shape (n,)
         Centred: the regression has no intercept.
     ridge : float
+        Never less than double precision needs for the factor.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def leave_one_out_residuals(kernel: NDArray[np.float64], y: NDArray[np.float64],
     >>> leave_one_out_residuals(np.eye(3), np.array([1.0, -3.0, 2.0]), ridge=0.5)
     array([ 1., -3.,  2.])
     """
-    kernel[np.diag_indices_from(kernel)] += ridge
+    kernel[np.diag_indices_from(kernel)] += max(ridge, 100 * len(y) * np.finfo(float).eps)
     factor, _ = _potrf(kernel.T, lower=1, overwrite_a=1, clean=0)
     solved, _ = _potrs(factor, y, lower=1)
     inverse, _ = _potri(factor, lower=1, overwrite_c=1)
