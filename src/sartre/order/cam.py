@@ -48,7 +48,7 @@ class CAM(BaseEstimator):
         numbers help in dense graphs. The original has 10, chosen by boosting.
     max_parents : int
         With this many, a model grows no more; the gains of further edges are those beside these parents. The memory
-        grows with it: 250 MB for 200 variables.
+        grows with it: about 350 MB for 200 variables.
 
     Attributes
     ----------

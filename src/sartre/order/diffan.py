@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CORRECTIONS = ("retrain", "deciduous")
 SHARPEST = 0.3  # of the steps: later ones have so much noise that all derivatives look alike
 AGAIN = 10  # for each leaf the training goes on for 1 / 10 of its epochs
-ROWS = 500  # at which derivatives are taken: their variance needs no more
+ROWS = 500  # evenly spread, at which derivatives are taken: their variance needs no more
 LARGEST = 1e30  # stands for a variance that is not finite
 
 
@@ -121,6 +121,7 @@ class _Votes:
         self._settings, self._seed = settings, seed
         self._columns = np.flatnonzero(~table.constant)
         self._Z = table.values[:, self._columns]
+        self._some = self._Z[np.linspace(0, len(self._Z) - 1, min(len(self._Z), ROWS)).astype(int)]
         self._gone: list[int] = []  # places among the columns, in the order of their removal
         self.loss = float("nan")
 
@@ -137,7 +138,7 @@ class _Votes:
         gone, n_votes = np.array(self._gone, dtype=np.intp), self._settings.n_votes
         score = np.zeros(len(places))
         for step in np.linspace(0, SHARPEST * N_STEPS, n_votes).astype(int).tolist():
-            derivatives = self._model.derivatives(self._Z[:ROWS], step, gone, rule)[:, places]
+            derivatives = self._model.derivatives(self._some, step, gone, rule)[:, places]
             variances = np.nan_to_num(derivatives.var(axis=0), nan=LARGEST, posinf=LARGEST)
             score[variances.argmin()] -= 1
             score += variances / max(variances.sum(), 1 / LARGEST) / (2 * n_votes)
