@@ -11,13 +11,13 @@ import sartre
 
 ROOT = Path(sartre.__file__).parent
 LAYERS = [  # each may import from itself and from those before it
-    {"validation", "files", "steps", "precedence", "knowledge", "checkpoint"},
+    {"validation", "files", "steps", "precedence", "knowledge", "checkpoint", "linear"},
     {"additive", "graph"},
-    {"stein"},
+    {"stein", "hsic"},
     {"order", "prune"},
     {"discovery"},
     {"confidence", "scm", "diagnostics", "report"},
-    {"metrics", "simulate", "datasets"},  # beside the method: they stand on graph and validation only
+    {"metrics", "simulate", "datasets"},  # beside the method: they stand on graph, linear and validation only
     {"cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -58,7 +58,7 @@ def test_additive_knows_no_graph_and_the_method_knows_no_benchmark_data():
         if layer_of(path) in {"additive", "stein", "order", "prune", "discovery"}:
             assert not imported & {"metrics", "simulate", "datasets"}, path
         if layer_of(path) in {"metrics", "simulate", "datasets"}:
-            assert imported <= {"graph", "validation", "metrics", "simulate", "datasets"}, path
+            assert imported <= {"graph", "validation", "linear", "metrics", "simulate", "datasets"}, path
 
 
 def test_kernels_import_nothing_of_ours_and_only_they_use_numba():

@@ -15,18 +15,27 @@ from sklearn.base import BaseEstimator, clone
 import sartre.order
 import sartre.prune
 from sartre import CausalDiscovery, Dag, Knowledge
-from sartre.order import SCORE, FixedOrder
+from sartre.order import CAM, RESIT, SCORE, CaPS, DiffAN, FixedOrder, NoGAM, R2Sort, RandomOrder, VarianceSort
 from sartre.precedence import obeyed, transitive_closure
-from sartre.prune import DAS, SARTRE, CAMPruning
+from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning
 
 NAMES = list("abcdef")
 ORDERERS = {  # a new orderer is a new line
+    "CAM": lambda _: CAM(),
+    "CaPS": lambda _: CaPS(),
+    "DiffAN": lambda _: DiffAN(n_epochs=5),
+    "NoGAM": lambda _: NoGAM(),
+    "R2Sort": lambda _: R2Sort(),
+    "RESIT": lambda _: RESIT(),
+    "RandomOrder": lambda _: RandomOrder(),
     "SCORE": lambda _: SCORE(),
+    "VarianceSort": lambda _: VarianceSort(),
     "FixedOrder": lambda known: FixedOrder(obeyed(np.arange(len(known.names))[::-1], known.before)),
 }
 PRUNERS = {  # a new pruner is a new line
     "SARTRE": lambda: SARTRE(penalty="auto"),
     "CAMPruning": lambda: CAMPruning(alpha=0.3),
+    "CaPSPruning": CaPSPruning,
     "DAS": lambda: DAS(min_parents=1, max_parents=2),
 }
 
@@ -80,16 +89,18 @@ def violations(knowledge, order, edges):
 
 
 def test_every_orderer_and_every_pruner_is_tested():
-    assert set(ORDERERS) == set(sartre.order.__all__)
+    assert set(ORDERERS) == set(sartre.order.__all__) - {"parent_score"}
     assert set(PRUNERS) == set(sartre.prune.__all__) - {"Embedding"}
 
 
 @pytest.mark.filterwarnings("ignore")  # of small and awkward data
 @pytest.mark.parametrize("pruner", PRUNERS)
 @pytest.mark.parametrize("orderer", ORDERERS)
-@settings(max_examples=20, deadline=None, database=None)
+@settings(max_examples=5, deadline=None, database=None)
 @given(st.integers(4, 6).flatmap(lambda d: worlds(NAMES[:d])), st.integers(0, 2**32 - 1), st.booleans())
 def test_no_result_ever_violates_what_is_known(orderer, pruner, world, seed, flat):
+    if orderer == "DiffAN":
+        pytest.importorskip("torch", reason="DiffAN needs PyTorch")
     _, _, knowledge = world
     names = world[0].names
     rng = np.random.default_rng(seed)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from sartre.metrics import (
     parent_aid,
     shd,
     sid,
+    sortability,
 )
 from sartre.simulate import random_dag
 
@@ -189,3 +191,36 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(metric):
 def test_a_reversal_counts_once_or_twice_and_nothing_else():
     with pytest.raises(ValueError, match=r"The 'reversal' parameter of shd must be 1 or 2\. Got 3 instead"):
         shd(np.zeros((2, 2)), np.zeros((2, 2)), reversal=3)  # pyright: ignore[reportArgumentType]
+
+
+def exactly(covariance, n=50):
+    """Return a table with exactly this covariance."""
+    Z = np.random.default_rng(0).normal(size=(n, len(covariance)))
+    Z -= Z.mean(axis=0)
+    Z = Z @ np.linalg.inv(np.linalg.cholesky(Z.T @ Z / n)).T
+    return Z @ np.linalg.cholesky(covariance).T
+
+
+def test_sortability_of_a_chain_has_its_closed_form():
+    chain = np.diag([1, 1], k=1)
+    X = exactly(np.array([[1.0, 1, 1], [1, 2, 2], [1, 2, 3]]))  # x1 = e1, x2 = x1 + e2, x3 = x2 + e3
+    # The variances are 1, 2, 3 and the R^2 are 1/2, 3/4, 2/3: of 1 -> 2, 2 -> 3 and 1 -> 2 -> 3, the second falls.
+    assert sortability(X, chain) == pytest.approx((1.0, 2 / 3))
+    assert sortability(X[:, ::-1], chain[::-1, ::-1]) == pytest.approx((1.0, 2 / 3))
+    assert sortability(X / X.std(axis=0), chain) == pytest.approx((0.5, 2 / 3))
+    assert sortability(-X, chain.T) == pytest.approx((0.0, 1 / 3))
+
+
+def test_a_pair_counts_once_for_every_length_of_path():
+    triangle = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+    X = exactly(np.diag([1.0, 3.0, 2.0]))
+    assert sortability(X, triangle).variance == 3 / 4  # 1 -> 2 and 1 -> 3 grow, 2 -> 3 falls, 1 -> 2 -> 3 grows
+
+
+def test_sortability_goes_by_names_and_knows_no_answer_without_edges():
+    X = exactly(np.array([[1.0, 1], [1, 2]]))
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    assert sortability(frame, Dag.from_edges([("a", "b")], ["b", "a"])).variance == 1.0
+    assert np.isnan(sortability(X, np.zeros((2, 2)))).all()
+    with pytest.raises(ValueError, match=r"'dag' must have the table's 2 variables\. Got 3"):
+        sortability(X, np.zeros((3, 3)))

@@ -6,12 +6,13 @@ Two `Dag` objects are aligned by their variables' names, everything else by posi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from sartre.graph import Dag
-from sartre.validation import check_order
+from sartre.linear import explained_by_others
+from sartre.validation import as_table, check_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 
 Distance = Literal["sid", "parent_aid", "ancestor_aid", "oset_aid"]
 EDGE_DIRECTION = "from row to column"  # gadjid's words for A[i, j] = 1 meaning i -> j
+SAME = 1e-9  # numbers this close, relative to the larger, are a tie
+
+
+class Sortability(NamedTuple):
+    """How far variance and R^2 alone show the causal order: 1 all of it, 0.5 nothing, 0 its reverse."""
+
+    variance: float
+    r2: float
 
 
 def shd(truth: Graph, guess: Graph, reversal: Literal[1, 2] = 1) -> int:
@@ -253,6 +262,55 @@ def order_divergence(truth: Graph, order: Iterable[int | str]) -> int:
     dag = _as_dag(truth, "truth")
     columns = check_order(order, dag.names)
     return int(np.tril(dag.adjacency[np.ix_(columns, columns)]).sum(dtype=np.int64))
+
+
+def sortability(X: Any, dag: Graph) -> Sortability:  # noqa: ANN401 - any table
+    """Measure how much of the causal order the columns' variances, and their R^2 on all others, give away.
+
+    For every length k, and every pair (i, j) with a directed path of k edges from i to j, i ought to come before j:
+    the share of all these in which the number grows from i to j, a tie counting half (Reisach et al., NeurIPS 2021
+    and 2023). Far from 0.5, sorting by that number (`VarianceSort`, `R2Sort`) is a baseline that every method must
+    beat; the variances are a matter of units, the R^2 are not.
+
+    Parameters
+    ----------
+    X : array of shape (n, d) or data frame
+    dag : Dag or array of shape (d, d)
+        The true graph, row -> column; the columns of a data frame are matched to the names of a `Dag`.
+
+    Returns
+    -------
+    Sortability
+        ``variance`` and ``r2``, each in [0, 1]; NaN for a graph without edges.
+
+    Examples
+    --------
+    >>> a, b = np.random.default_rng(0).normal(size=(2, 500))
+    >>> sortability(np.column_stack([a, a + b]), [[0, 1], [0, 0]]).variance
+    1.0
+    """
+    table = as_table(X, min_rows=2)
+    graph = _as_dag(dag, "dag")
+    if len(graph) != table.shape[1]:
+        raise ValueError(f"'dag' must have the table's {table.shape[1]} variables. Got {len(graph)}.")
+    if isinstance(dag, Dag) and set(graph.names) == set(table.names):
+        graph = graph.reindex(table.names)
+    adjacency = graph.adjacency.astype(bool)
+    variance = np.where(table.constant, 0.0, table.values.var(axis=0))
+    return Sortability(_alignment(adjacency, variance), _alignment(adjacency, explained_by_others(table)))
+
+
+def _alignment(adjacency: NDArray[np.bool_], numbers: NDArray[np.float64]) -> float:
+    """Return the share of pairs, over paths of each length, along which the numbers grow; ties count half."""
+    growth = numbers - numbers[:, None]
+    tie = np.abs(growth) <= SAME * np.maximum(numbers, numbers[:, None])
+    agreement = np.where(tie, 0.5, growth > 0)
+    agreed, total, linked = 0.0, 0, adjacency
+    while linked.any():
+        agreed += float(agreement[linked].sum())
+        total += int(linked.sum())
+        linked = linked @ adjacency
+    return agreed / total if total else float("nan")
 
 
 def _mistakes(distance: Distance, truth: Graph, guess: Graph) -> int:

@@ -2,7 +2,8 @@
 
 from sartre.additive.trees import Embedding
 from sartre.prune.cam import CAMPruning
+from sartre.prune.caps import CaPSPruning
 from sartre.prune.das import DAS
 from sartre.prune.sartre import SARTRE
 
-__all__ = ["DAS", "SARTRE", "CAMPruning", "Embedding"]
+__all__ = ["DAS", "SARTRE", "CAMPruning", "CaPSPruning", "Embedding"]

@@ -1,0 +1,156 @@
+"""CAM (Buehlmann, Peters and Ernest, 2014): the edge that helps the likelihood most, again and again."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from threadpoolctl import threadpool_limits
+
+from sartre.additive.design import prepare
+from sartre.additive.forward import ForwardModels
+from sartre.additive.smoothing import gram
+from sartre.additive.splines import spline
+from sartre.precedence import check_before, obeyed
+from sartre.validation import as_table, check_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sartre.additive.smoothing import Gram
+
+logger = logging.getLogger(__name__)
+SMOOTHNESS = 1e-3  # penalty of the splines; 1e-4 and 1e-2 gave much the same orders, 1e-5 worse ones
+TIE = 1e-9  # gains this close (copies of a column) are equal up to rounding: the first pair is taken
+
+
+class CAM(BaseEstimator):
+    """Order variables by adding edges greedily: each time the one that raises the likelihood most.
+
+    Every variable is an additive model of its parents, at first of none; an edge i -> j gains
+    log(residual variance of j) - log(residual variance of j with i). The edge with the largest gain is added, edges
+    that would close a cycle are ruled out, and the gains of the edges into j, whose model has changed, are computed
+    again, until every pair has a first and a second. Edges between neighbours come before all others: the neighbours
+    of a variable are those that a forward selection among all other variables takes first.
+
+    All of it works on the Gram matrix of the spline functions: one product over the samples, then an edge costs
+    the same whatever their number. Units and offsets of the columns change nothing. Noise is taken as Gaussian and
+    relations as additive; where parents act jointly the order suffers.
+
+    Parameters
+    ----------
+    n_splines : int
+        Basis functions a term.
+    max_neighbors : int or None
+        Neighbours a variable (fewer where the next would gain less than log(n) / n); all others with None. Small
+        numbers help in dense graphs. The original has 10, chosen by boosting.
+    max_parents : int
+        With this many, a model grows no more; the gains of further edges are those beside these parents. The memory
+        grows with it: about 350 MB for 200 variables.
+
+    Attributes
+    ----------
+    order_ : array of shape (d,)
+        Column indices, source first. Constant columns come as early as `before` allows.
+    gains_ : array of shape (d, d)
+        [parent, child]: the gain with which an edge was added; NaN where there is none.
+
+    References
+    ----------
+    Buehlmann, Peters and Ernest, "CAM: causal additive models, high-dimensional order search and penalized
+    regression", Annals of Statistics 42, 2014.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cause = rng.normal(size=300)
+    >>> effect = np.sin(2 * cause) + rng.normal(size=300) / 2
+    >>> CAM().fit(np.column_stack([effect, cause])).order_
+    array([1, 0])
+    """
+
+    def __init__(self, n_splines: int = 10, *, max_neighbors: int | None = 5, max_parents: int = 10) -> None:
+        self.n_splines = n_splines
+        self.max_neighbors = max_neighbors
+        self.max_parents = max_parents
+
+    def fit(self, X: Any, before: Any = None) -> CAM:  # noqa: ANN401 - any table
+        """Learn the order of a table's columns.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or data frame
+        before : boolean array of shape (d, d), optional
+            Row must precede column.
+        """
+        check_number("CAM", "n_splines", self.n_splines, low=3, integer=True)
+        check_number("CAM", "max_parents", self.max_parents, low=1, integer=True)
+        if self.max_neighbors is not None:
+            check_number("CAM", "max_neighbors", self.max_neighbors, low=1, integer=True)
+        table = as_table(X, min_rows=2)
+        known = check_before(before, table.names)
+        columns = np.flatnonzero(~table.constant)
+        self.gains_ = np.full(known.shape, np.nan)
+        path, inner = known.copy(), np.ix_(columns, columns)
+        if len(columns) > 1:
+            Z = table.standardized().values[:, columns]
+            with threadpool_limits(1, user_api="blas"):  # many small products
+                products = gram(prepare(Z, [spline(column, self.n_splines).basis() for column in Z.T]), Z)
+                near = self._neighbors(products)
+                path[inner], self.gains_[inner] = self._search(products, near, known[inner])
+        # A pair of variables has its order in `path`; this is a topological sort, constant columns first where free.
+        start = np.concatenate([np.flatnonzero(table.constant), columns])
+        self.order_ = obeyed(start, path)
+        return self
+
+    def _neighbors(self, products: Gram) -> NDArray[np.bool_]:
+        """Return which variables, [neighbour, of], a forward selection for each variable takes first."""
+        d = len(products.rank)
+        if self.max_neighbors is None or self.max_neighbors >= d - 1:
+            return ~np.eye(d, dtype=bool)
+        models = ForwardModels(products, SMOOTHNESS)
+        near = np.zeros((d, d), dtype=bool)
+        for target in range(d):
+            for _ in range(self.max_neighbors):
+                gains = models.gains(target)
+                gains[target] = -np.inf
+                best = _first_largest(gains)
+                if gains[best] < np.log(products.n) / products.n:
+                    break
+                near[best, target] = True
+                models.add(target, best)
+        return near
+
+    def _search(
+        self, products: Gram, near: NDArray[np.bool_], before: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Add edges until all pairs are ordered; return who precedes whom, and the gains of the edges added."""
+        d = len(near)
+        models = ForwardModels(products, SMOOTHNESS)
+        gains = np.column_stack([models.gains(target) for target in range(d)])
+        added = np.full((d, d), np.nan)
+        path, n_parents = before.copy(), np.zeros(d, dtype=np.intp)
+        for candidates in (near, ~np.eye(d, dtype=bool)):
+            open_ = candidates & np.isnan(added) & ~path.T
+            while open_.any() and np.count_nonzero(path) < d * (d - 1) // 2:
+                parent, child = divmod(_first_largest(np.where(open_, gains, -np.inf).ravel()), d)
+                added[parent, child] = gains[parent, child]
+                path |= np.outer(path[:, parent] | _only(parent, d), path[child] | _only(child, d))
+                open_ &= np.isnan(added) & ~path.T
+                if n_parents[child] < self.max_parents:
+                    models.add(child, parent)
+                    n_parents[child] += 1
+                    gains[:, child] = models.gains(child)
+                logger.info("order: %d of %d pairs ordered", np.count_nonzero(path), d * (d - 1) // 2)
+        return path, added
+
+
+def _only(j: int, d: int) -> NDArray[np.bool_]:
+    return np.arange(d) == j
+
+
+def _first_largest(numbers: NDArray[np.float64]) -> int:
+    best = numbers.max()
+    return int(np.argmax(numbers >= best - TIE * abs(best)))

@@ -1,0 +1,52 @@
+"""A random order: what chance gets right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sartre.precedence import check_before, obeyed
+from sartre.validation import as_table, seed_of
+
+if TYPE_CHECKING:
+    from sartre.validation import RandomState
+
+
+class RandomOrder(BaseEstimator):
+    """Shuffle the variables; about half of the true edges run against such an order.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        The same int gives the same order.
+
+    Attributes
+    ----------
+    order_ : array of shape (d,)
+        Column indices, source first. All orders are equally likely without `before`; with it, all that obey it are
+        possible.
+
+    Examples
+    --------
+    >>> sorted(RandomOrder(random_state=0).fit([[1, 2, 3], [4, 5, 7]]).order_.tolist())
+    [0, 1, 2]
+    """
+
+    def __init__(self, random_state: RandomState = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Any, before: Any = None) -> RandomOrder:  # noqa: ANN401 - any table
+        """Draw an order of the columns of a table.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or data frame
+        before : boolean array of shape (d, d), optional
+            Row must precede column.
+        """
+        rng = np.random.default_rng(seed_of("RandomOrder", self.random_state))
+        names = as_table(X).names
+        self.order_ = obeyed(rng.permutation(len(names)), check_before(before, names))
+        return self

@@ -1,0 +1,143 @@
+"""RESIT (Peters et al., 2014): the residual of a leaf is independent of everything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import KFold, cross_val_predict
+from threadpoolctl import threadpool_limits
+
+from sartre.hsic import centred_kernel, dependence, squared_distances
+from sartre.order._leaves import remove_leaves
+from sartre.precedence import check_before
+from sartre.steps import fresh
+from sartre.validation import as_table, check_number, seed_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sartre.validation import RandomState
+
+RIDGE = 2.0  # of the default regressor, on standardised columns: chosen on simulations, as for NoGAM
+LARGEST_SEED = 2**31 - 1  # that any regressor takes
+
+
+class RESIT(BaseEstimator):
+    """Order variables by removing leaves: the one whose residual depends least on all others, again and again.
+
+    For a leaf x_l = f_l(parents) + e_l the residual given all other variables is independent of them, whatever
+    the noise. Every variable is predicted from all others, out of sample (`n_folds` folds, each predicted by a
+    regressor that was fitted to the rest, so that an over-fitted one shows), and the dependence of its residual
+    on the others is measured by the Hilbert-Schmidt independence criterion (`sartre.hsic`): Gaussian kernels with their
+    width at the median distance, in standard deviations from independence, so that variables compare. Columns are
+    standardised first, so units and offsets change nothing.
+
+    O(d^2) regressions for each fold and as many O(n^2) tests: for tens of variables, not for hundreds.
+
+    Parameters
+    ----------
+    regressor : scikit-learn regressor, optional
+        ``fit(X, y)`` and ``predict(X)``. Kernel ridge regression with a Gaussian kernel by default, which did better
+        in simulations than additive models and boosted trees, and takes O(n^3) time.
+    n_folds : int
+        Number of folds.
+    max_samples : int or None
+        At most so many rows, drawn at random, are used; None uses all.
+    n_jobs : int, optional
+        Threads over the variables; the order does not depend on it.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        Of the folds, of the rows, and of a regressor that has none of its own.
+
+    Attributes
+    ----------
+    order_ : array of shape (d,)
+        Column indices, source first. Constant columns come first.
+    scores_ : array of shape (d, d)
+        Row k: the dependence of every residual on the other variables when the k-th variable of the order was taken
+        as a leaf; NaN for those already gone.
+
+    References
+    ----------
+    Peters, Mooij, Janzing and Schoelkopf, "Causal discovery with continuous additive noise models", JMLR 15, 2014.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cause = rng.normal(size=300)
+    >>> effect = np.sin(2 * cause) + rng.uniform(-1, 1, size=300)
+    >>> RESIT(random_state=0).fit(np.column_stack([effect, cause])).order_
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        regressor: Any = None,  # noqa: ANN401 - anything with fit(X, y) and predict(X)
+        *,
+        n_folds: int = 5,
+        max_samples: int | None = 1000,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.regressor = regressor
+        self.n_folds = n_folds
+        self.max_samples = max_samples
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, before: Any = None) -> RESIT:  # noqa: ANN401 - any table
+        """Learn the order of a table's columns.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or data frame
+        before : boolean array of shape (d, d), optional
+            Row must precede column.
+        """
+        self._check_settings()
+        table = as_table(X, min_rows=10).standardized()
+        rng = np.random.default_rng(seed_of("RESIT", self.random_state))
+        rows = rng.permutation(table.shape[0])[: self.max_samples]
+        values = table.values[np.sort(rows)]
+        folds = KFold(min(self.n_folds, len(values)), shuffle=True, random_state=int(rng.integers(LARGEST_SEED)))
+        ridge: Any = RIDGE  # scikit-learn's hints know whole numbers only
+        regressor = KernelRidge(alpha=ridge, kernel="rbf") if self.regressor is None else self.regressor
+        regressor = fresh(regressor, random_state=int(rng.integers(LARGEST_SEED)))
+
+        def dependences(remaining: NDArray[np.intp]) -> NDArray[np.float64]:
+            Z = values[:, remaining]
+            distances = squared_distances(Z)
+            jobs = [delayed(_dependence)(clone(regressor), folds, Z, j, distances) for j in range(len(remaining))]
+            return np.array(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs), dtype=np.float64)
+
+        with threadpool_limits(1, user_api="blas"):  # the parallelism is over variables
+            self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), dependences)
+        return self
+
+    def _check_settings(self) -> None:
+        if self.regressor is not None and not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
+            raise TypeError(
+                "The 'regressor' parameter of RESIT must have fit(X, y) and predict(X), as scikit-learn's regressors "
+                f"do. Got {self.regressor!r} instead."
+            )
+        check_number("RESIT", "n_folds", self.n_folds, low=2, integer=True)
+        if self.max_samples is not None:
+            check_number("RESIT", "max_samples", self.max_samples, low=10, integer=True)
+
+
+def _dependence(
+    regressor: Any,  # noqa: ANN401
+    folds: KFold,
+    Z: NDArray[np.float64],
+    j: int,
+    distances: NDArray[np.float64],
+) -> float:
+    """Return the dependence of the out-of-sample residual of column j on the other columns."""
+    z = Z[:, j]
+    predicted: Any = cross_val_predict(regressor, np.delete(Z, j, axis=1), z, cv=folds)
+    residual = z - np.ravel(predicted)
+    others = np.maximum(distances - (z[:, None] - z) ** 2, 0.0)
+    return dependence(centred_kernel(squared_distances(residual[:, None])), centred_kernel(others))

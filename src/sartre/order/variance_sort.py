@@ -1,0 +1,51 @@
+"""Sort by variance (Reisach et al., 2021): the baseline that shows what units alone give away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sartre.precedence import check_before, obeyed
+from sartre.validation import as_table
+
+
+class VarianceSort(BaseEstimator):
+    """Order the variables by increasing variance.
+
+    In simulations in which every variable adds noise of its own, the variance tends to grow from causes to effects,
+    and this order does well without looking at any relation. It is a baseline: a method that does no better has
+    learnt from the units only, and after `x / x.std()` nothing is left.
+
+    Attributes
+    ----------
+    order_ : array of shape (d,)
+        Column indices, source first; ties in column order.
+    scores_ : array of shape (d,)
+        The variances.
+
+    References
+    ----------
+    Reisach, Seiler and Weichwald, "Beware of the simulated DAG! Causal discovery benchmarks may be easy to game",
+    NeurIPS 2021.
+
+    Examples
+    --------
+    >>> VarianceSort().fit([[0, 5, 1], [4, 0, 2], [0, 9, 1]]).order_
+    array([2, 0, 1])
+    """
+
+    def fit(self, X: Any, before: Any = None) -> VarianceSort:  # noqa: ANN401 - any table
+        """Order the columns of a table.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or data frame
+        before : boolean array of shape (d, d), optional
+            Row must precede column; the order is changed as little as that takes.
+        """
+        table = as_table(X)
+        self.scores_ = np.where(table.constant, 0.0, table.values.var(axis=0))
+        self.order_ = obeyed(np.argsort(self.scores_, kind="stable"), check_before(before, table.names))
+        return self
