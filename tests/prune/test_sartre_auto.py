@@ -8,7 +8,9 @@ import pytest
 
 from sartre.metrics import edge_precision, edge_recall, shd
 from sartre.prune import SARTRE, CAMPruning, Embedding
+from sartre.prune._automatic import without_repeats
 from sartre.simulate import random_dag, simulate
+from sartre.validation import as_table
 
 
 def auto(**settings):
@@ -102,8 +104,21 @@ def test_rows_that_cannot_repeat_by_chance_are_left_out_of_the_tests(data, order
     with pytest.warns(UserWarning, match="300 of 1300 rows repeat another row"):
         repeated = auto().fit(twice, order)
     pd.testing.assert_frame_equal(repeated.edges_, auto().fit(data.X, order).edges_)
-    few_values = np.random.default_rng(0).integers(0, 2, size=(200, 4)).astype(float)
-    auto().fit(few_values, range(4))  # repeats by chance: no warning
+
+
+def test_rows_that_repeat_by_chance_stay():
+    rng = np.random.default_rng(0)
+    coins = rng.integers(0, 2, size=(200, 4)).astype(float)
+    age = rng.integers(20, 90, size=500)
+    people = np.column_stack([age, 2026 - age, rng.integers(0, 2, size=(500, 2))])
+    for X in (coins, people.astype(float)):
+        assert without_repeats(as_table(X)).shape == X.shape
+
+
+def test_rounded_columns_are_recognised_as_continuous():
+    X = as_table(np.random.default_rng(0).normal(size=(400, 5)).round(1))
+    with pytest.warns(UserWarning, match="rows repeat another row"):
+        assert without_repeats(X.take(np.arange(800) % 400)).shape == (400, 5)
 
 
 def test_near_copies_are_named_and_get_no_flood_of_edges(data, order):

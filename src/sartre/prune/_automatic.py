@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 N_SPLINES = 10
 CONTINUOUS = 0.5  # share of distinct values from which on a column is continuous
+NEARLY_ALL = 0.99
 
 
 class AutomaticPruning:
@@ -89,7 +90,7 @@ class AutomaticPruning:
 
 
 def without_repeats(table: Table) -> Table:
-    """Drop rows that repeat another, with a warning, where that cannot be chance: some column is continuous.
+    """Drop rows that repeat another, with a warning, where that cannot be chance.
 
     A bootstrap sample or a join repeats rows, and to any test ten copies of a row are ten times the evidence. Rows of
     a table whose columns all have few values repeat by chance and stay.
@@ -99,15 +100,30 @@ def without_repeats(table: Table) -> Table:
     if kept == n:
         return table
     values = np.asfortranarray(table.values[np.sort(first)])
-    if max(len(np.unique(column)) for column in values.T) < CONTINUOUS * kept:
+    if not _cannot_repeat(values):
         return table
     warnings.warn(
-        f"{n - kept} of {n} rows repeat another row, which continuous columns do not do by chance (a bootstrap sample? "
+        f"{n - kept} of {n} rows repeat another row, which these columns do not do by chance (a bootstrap sample? "
         "a join?). They are left out of the tests: copies are no evidence.",
         UserWarning,
         stacklevel=4,
     )
     return Table(values, table.names)
+
+
+def _cannot_repeat(rows: NDArray[np.float64]) -> bool:
+    """Return whether distinct rows are so far from repeating each other that copies of them cannot be chance.
+
+    Either a column alone tells half of them apart, or any one column can be missing and still nearly all differ: rows
+    that repeat by chance come with many more that differ in one column only.
+    """
+    codes = [np.unique(column, return_inverse=True)[1] for column in rows.T]
+    if max(int(code.max()) + 1 for code in codes) >= CONTINUOUS * len(rows):
+        return True
+    rng = np.random.default_rng(0)  # of a hash: rows are equal if and (almost surely) only if their sums are
+    parts = [rng.integers(2**63, size=int(code.max()) + 1, dtype=np.uint64)[code] for code in codes]
+    total = np.sum(parts, axis=0, dtype=np.uint64)
+    return len(parts) > 1 and all(len(np.unique(total - part)) >= NEARLY_ALL * len(rows) for part in parts)
 
 
 def warn_about_near_copies(table: Table) -> None:
