@@ -1,4 +1,4 @@
-"""The compiled loop of the local scores: what every block of functions would gain, nothing checked."""
+"""The compiled loop of the local scores: what every block of functions would explain, nothing checked."""
 
 # ruff: noqa: ANN001, ANN202 - numba infers the types; each docstring says what goes in and out
 
@@ -36,16 +36,18 @@ def explained(square, c, L, w):
 
 
 @compiled()
-def gains(width, price, half, squares, c, variance, floor, gain):
-    """Take what was just fitted off every block, and compute what the block would gain now.
+def block_gains(width, half, cross, variance, floor, squares, gain):
+    """Take what was just fitted off every block, and compute how much each would lower the log variance next.
 
-    Block b has the next width[b] columns of c and half, and the next width[b]^2 numbers of squares:
+    Block b has the next width[b] rows of half and cross, and the next width[b]^2 numbers of squares:
 
-        S_b -= H_b H_b',        gain_b = -log(1 - c_b' S_b^-1 c_b / variance) - price_b
+        S_b -= H_b H_b',        gain_b = -log(1 - c_b' S_b^-1 c_b / variance)
 
-    in: width (m,), price (m,), half H (columns, k), c (columns,), variance, floor (of what is left of it)
-    in and out: squares; out: gain (m,)
+    in: width (m,), half H (columns, k), cross c (columns,), variance, floor (of what is left of it)
+    in and out: squares (lower triangles); out: gain (m,)
     """
+    if width.size == 0:
+        return
     widest = width.max()
     L = np.empty((widest, widest))
     w = np.empty(widest)
@@ -60,7 +62,7 @@ def gains(width, price, half, squares, c, variance, floor, gain):
                 for t in range(half.shape[1]):
                     lost += half[column + p, t] * half[column + q, t]
                 S[p, q] -= lost
-        left = variance - explained(S, c[column : column + k], L, w)
-        gain[b] = -np.log(max(left, floor) / variance) - price[b]
+        left = variance - explained(S, cross[column : column + k], L, w)
+        gain[b] = -np.log(max(left, floor) / variance)
         column += k
         place += k * k

@@ -1,212 +1,177 @@
-"""How well a variable is predicted by some others: penalised log residual variances, in Gram form.
+"""How well a variable is predicted by some others: penalised log residual variances.
 
-The local score of a standardised variable y given a set of variables is
+The local score of a standardised variable given a set of others is
 
     log(residual variance) + sum over the blocks taken of (k log(n) / 2 + log(N)) / n
 
-where blocks of k functions are taken one by one, the best first, while that lowers the score: the smooth functions of
-one variable of the set (N = d such blocks), or the products of two variables' first rank polynomials (N = d (d - 1) / 2).
-Smaller is better. It is half a BIC with an extended-BIC term: without log(N) the best of thousands of pairs over-fits.
+where blocks of k functions (`blocks.py`) are taken one by one, the best first, as long as the score falls: the smooth
+functions of one variable (N = d such blocks) or products of two variables' polynomials (N = d (d - 1) / 2). It is half
+a BIC and an extended-BIC term; without log(N), the best of thousands of pairs over-fits.
 
-The set matters only through the blocks that it offers at each step. So the paths of all sets share one tree for each
-target, in which a node is a sequence of blocks taken and knows what every other block would gain then; a score is a walk
-from the root, at each node to the best block inside the set. Nothing in it grows with n, and no step is done twice.
+The set matters only through the blocks it has to offer. So the paths of all sets lie in one tree a target: a node is a
+sequence of blocks taken and knows what every other block would gain next, and a score is a walk from the root, at each
+node to the best block whose variables are in the set. No step is ever computed twice, and none grows with n.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
-from sartre.additive._search_kernels import gains
-from sartre.additive.design import prepare
-from sartre.additive.interactions import rank_polynomials
-from sartre.additive.splines import spline
+from sartre.additive._search_kernels import block_gains
+from sartre.additive.blocks import block_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sartre.additive.design import Design
+    from sartre.additive.blocks import Blocks
 
-KNOTS = 9  # of a variable's natural cubic splines: 8 functions without the constant
-ORDERS = 2  # of the rank polynomials in the products: 4 functions a pair
-RIDGE = 1e-4  # on a function with roughness 1, the smoothest that bends
-LINE = 1e-6  # on every function: exactly dependent columns share their effect
 FLOOR = 1e-9  # of a residual variance: columns that are functions of each other
 MAX_BLOCKS = 12
-PAIRS = 100  # that are looked at for one target, those that stand out most on their own
-MAX_COLUMNS = 6000  # of the Gram matrix: 300 MB
-MAX_BYTES = 1 << 29  # of the nodes: more are forgotten and computed again
+MAX_SHARE = 3  # at most n / 3 functions are fitted
+MAX_BYTES = 1 << 29  # of all nodes; beyond, they are forgotten and computed again
 
 
-class Blocks(NamedTuple):
-    """Blocks of functions: their variables (first = second for a single one), columns, and price."""
+class Local(NamedTuple):
+    """A local score, and which variables the blocks taken are made of, as bits: bit j for variable j."""
 
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
-    start: NDArray[np.intp]
-    width: NDArray[np.intp]
-    price: NDArray[np.float64]
-
-
-class Node:
-    """A sequence of blocks taken for one target.
-
-    variance: what is left of 1. price: of the blocks taken. used: their variables, as bits. ways: the blocks that would
-    gain, best first, as (their variables' bits, place among the target's candidates).
-    """
-
-    __slots__ = ("children", "correlation", "half", "parent", "price", "squares", "used", "variance", "ways")
-
-    def __init__(self, parent: Node | None, variance: float, price: float, used: int) -> None:
-        self.parent, self.variance, self.price, self.used = parent, variance, price, used
-        self.children: dict[int, Node] = {}
-        self.ways: list[tuple[int, int]] = []
-
-    @property
-    def value(self) -> float:
-        """The local score."""
-        return float(np.log(self.variance)) + self.price
+    value: float
+    used: int
 
 
 class LocalScores:
+    """The local scores of all variables of a table given any others.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Standardised columns, none constant.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.normal(size=(2, 500))
+    >>> X = np.column_stack([a, b, a * b + rng.normal(size=500) / 2])
+    >>> scores = LocalScores((X - X.mean(axis=0)) / X.std(axis=0))
+    >>> scores(2, inside=0b001)
+    Local(value=0.0, used=0)
+    >>> value, used = scores(2, inside=0b011)
+    >>> value < -1, bin(used)
+    (True, '0b11')
+    """
+
     def __init__(self, X: NDArray[np.float64]) -> None:
-        n, d = X.shape
-        self.n = n
-        self._build(X)
-        self._bits = [(1 << int(a)) | (1 << int(b)) for a, b in zip(self.blocks.first, self.blocks.second, strict=True)]
-        self._targets=[None]*d
-        self._bytes = 0
-        self.nodes=0
-        self.evals=self.calls=0
-        self.memo=[{} for _ in range(d)]
+        self.n, d = X.shape
+        self._blocks = block_products(X)
+        self._trees: dict[int, _Tree] = {}
+        self._known: list[dict[int, Local]] = [{} for _ in range(d)]
 
-    def _build(self, X):
-        n, d = X.shape
-        design = prepare(X, [spline(X[:, j], KNOTS).basis() for j in range(d)])
-        P = rank_polynomials(X)[:, :, :ORDERS]
-        mains=[design.table(j)[design.codes[j]] for j in range(d)]
-        rough=[design.roughness[design.spectrum_start[j]:design.spectrum_start[j]+design.rank[j]] for j in range(d)]
-        a, b = np.triu_indices(d, 1)
-        full = sum(m.shape[1] for m in mains) + 4*len(a)
-        if len(a) > PAIRS or full > MAX_COLUMNS:
-            T = np.stack([_stat(mains[i], mains[j], _prod(P[i],P[j]), X) for i,j in zip(a,b)])  # pairs x d
-            T[np.arange(len(a)), a] = 0; T[np.arange(len(a)), b] = 0
-            kept = np.zeros(T.shape, bool)
-            top = np.argsort(-T, axis=0, kind="stable")[:PAIRS]
-            kept[top, np.arange(d)] = True
-            strength = np.where(kept, T, 0).max(axis=1)
-            room = max(0, (MAX_COLUMNS - sum(m.shape[1] for m in mains))//4)
-            order = np.argsort(-strength, kind="stable")
-            pairs = np.sort(order[: min(room, int((strength>0).sum()))])
-        else:
-            pairs = np.arange(len(a)); kept = np.ones((len(a), d), bool)
-        cols=list(mains); ridge=[RIDGE*r+LINE for r in rough]
-        prods=[_prod(P[a[p]],P[b[p]]) for p in pairs]
-        cols+=prods; ridge+=[np.full(q.shape[1],RIDGE+LINE) for q in prods]
-        width=np.array([c.shape[1] for c in cols])
-        first=np.concatenate([np.arange(d),a[pairs]]); second=np.concatenate([np.arange(d),b[pairs]])
-        N=np.where(first==second,d,max(1,d*(d-1)//2))
-        price=(0.5*width*np.log(n)+np.log(N))/n
-        F=np.hstack(cols)
-        self.matrix=F.T@F/n
-        self.matrix[np.diag_indices_from(self.matrix)]+=np.concatenate(ridge)
-        self.cross=F.T@X/n
-        self.blocks=Blocks(first,second,np.concatenate([[0],np.cumsum(width)[:-1]]),width,price)
-        offered=np.vstack([np.ones((d,d),bool),kept[pairs]])&(width>0)[:,None]
-        offered[first,first]&=True
-        idx=np.arange(len(first))
-        offered[idx,first]=False; offered[idx,second]=False
-        self.offered=offered
+    def __call__(self, target: int, inside: int) -> Local:
+        """Return the local score of a target given the variables whose bits are set in `inside`."""
+        local = self._known[target].get(inside)
+        if local is None:
+            if sum(tree.n_bytes for tree in self._trees.values()) > MAX_BYTES:
+                self._trees.clear()
+            if target not in self._trees:
+                self._trees[target] = _Tree(self._blocks, target)
+            local = self._known[target][inside] = self._trees[target].walk(inside)
+        return local
 
-    def _target(self, j):
-        if self._targets[j] is None:
-            c=np.flatnonzero(self.offered[:,j])
-            w=self.blocks.width[c]
-            st=self.blocks.start[c]
-            columns=np.repeat(st-np.cumsum(w)+w,w)+np.arange(w.sum())
-            at=np.concatenate([[0],np.cumsum(w)[:-1]])
-            root=Node(None,1.0,0.0,0)
-            root.correlation=self.cross[columns,j]
-            root.squares=np.concatenate([self.matrix[s:s+k,s:s+k].ravel() for s,k in zip(st,w)])
-            root.half=np.zeros((len(columns),0))
-            self._targets[j]=(c,w,columns,at,root)
-            self._open(j,root)
-        return self._targets[j]
 
-    def _open(self,j,node,depth=0):
-        c,w,columns,at,_=self._targets[j]
-        g=np.empty(len(c))
-        if len(c)==0: return
-        gains(w,self.blocks.price[c],node.half,node.squares,node.correlation,node.variance,FLOOR,g)
-        taken=node; 
-        good=np.flatnonzero(g>0)
-        good=good[np.argsort(-g[good],kind="stable")]
-        node.ways=[(self._bits[c[i]],int(i)) for i in good]
+@dataclass(eq=False)
+class _Node:
+    """A sequence of blocks taken, and where it may go on.
 
-    def walk(self, j, mask):
-        t=self._target(j); node=t[4]; outside=~mask; depth=0
-        while depth<MAX_BLOCKS:
-            for need,i in node.ways:
-                if not need&outside: break
-            else: break
-            nxt=node.children.get(i)
-            node=nxt if nxt is not None else self._take(j,node,i,depth)
-            depth+=1
-        return node
+    Attributes
+    ----------
+    taken : places of the blocks, in sequence
+    halves : for each, its inner products (columns, k) with all columns, made orthonormal and to what came before
+    cross, squares : inner products of all columns with the target, and within each block, what is taken projected off
+    variance : what is left of 1
+    local : the score and the variables of the blocks taken
+    ways : the blocks that would gain, best first, as the bits of its variables and its place
+    children : the nodes that have one more block, by its place
+    """
 
-    def _take(self,j,node,i,depth):
-        c,w,columns,at,_=self._targets[j]
-        k=w[i]; mine=slice(at[i],at[i]+k); b=c[i]; s=self.blocks.start[b]
-        M=self.matrix[s:s+k][:,columns].T.copy()
-        t=node
-        while t is not None:
-            if t.half.shape[1]: M-=t.half@t.half[mine].T
-            t=t.parent
-        L=np.linalg.cholesky(M[mine])
-        H=solve_triangular(L,M.T,lower=True,check_finite=False).T
-        wv=solve_triangular(L,node.correlation[mine],lower=True,check_finite=False)
-        child=Node(node,max(node.variance-float(wv@wv),FLOOR),node.price+self.blocks.price[b],node.used|self._bits[b])
-        child.half=np.ascontiguousarray(H)
-        child.correlation=node.correlation-child.half@wv
-        child.squares=node.squares.copy()
-        node.children[i]=child
-        self.nodes+=1
-        self._open(j,child)
-        if self.nodes<0: pass
-        taken={i}
-        t=node
-        # never take a block twice
-        child.ways=[x for x in child.ways if x[1]!=i and not _was(child,x[1])]
-        self._bytes+=child.half.nbytes+child.squares.nbytes
+    taken: tuple[int, ...]
+    halves: tuple[NDArray[np.float64], ...]
+    cross: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    variance: float
+    local: Local
+    ways: list[tuple[int, int]] = field(default_factory=list)
+    children: dict[int, _Node] = field(default_factory=dict)
+
+
+class _Tree:
+    """The paths of one target. Its blocks are numbered by place, and have their columns one after the other."""
+
+    def __init__(self, blocks: Blocks, target: int) -> None:
+        chosen = np.flatnonzero(blocks.offered[:, target])
+        first, second = blocks.first[chosen], blocks.second[chosen]
+        start, width = blocks.start[chosen], blocks.width[chosen]
+        d = blocks.cross.shape[1]
+        self.n_bytes = 0
+        self._matrix, self._room = blocks.matrix, blocks.n // MAX_SHARE
+        self._start, self._width, self._at = start, width, np.cumsum(width) - width
+        self._columns = np.repeat(start - self._at, width) + np.arange(width.sum())
+        self._bits = [1 << int(a) | 1 << int(b) for a, b in zip(first, second, strict=True)]
+        kinds = np.where(first == second, d, d * (d - 1) / 2)
+        self._price = (0.5 * width * np.log(blocks.n) + np.log(kinds)) / blocks.n
+        inner = [blocks.matrix[a : a + k, a : a + k].ravel() for a, k in zip(start, width, strict=True)]
+        cross, squares = blocks.cross[self._columns, target], np.concatenate([np.empty(0), *inner])
+        self._root = _Node((), (), cross, squares, 1.0, Local(0.0, 0))
+        self._open(self._root, np.empty((len(cross), 0)))
+
+    def walk(self, inside: int) -> Local:
+        """Return the score of the target given some variables."""
+        node, outside = self._root, ~inside
+        while True:
+            place = next((place for bits, place in node.ways if not bits & outside), None)
+            if place is None:
+                return node.local
+            node = node.children.get(place) or self._take(node, place)
+
+    def _take(self, node: _Node, place: int) -> _Node:
+        """Return the node with one more block, which is projected off all columns."""
+        start, width = self._start[place], self._width[place]
+        mine = slice(self._at[place], self._at[place] + width)
+        products = self._matrix[start : start + width][:, self._columns]
+        for half in node.halves:
+            products -= half[mine] @ half.T
+        factor = np.linalg.cholesky(products[:, mine])
+        half = np.ascontiguousarray(solve_triangular(factor, products, lower=True, check_finite=False).T)
+        own = solve_triangular(factor, node.cross[mine], lower=True, check_finite=False)
+        variance = max(node.variance - float(own @ own), FLOOR)
+        price = sum(self._price[[*node.taken, place]].tolist())
+        child = _Node(
+            taken=(*node.taken, place),
+            halves=(*node.halves, half),
+            cross=node.cross - half @ own,
+            squares=node.squares.copy(),
+            variance=variance,
+            local=Local(log(variance) + price, node.local.used | self._bits[place]),
+        )
+        self._open(child, half)
+        node.children[place] = child
         return child
 
-    def __call__(self,j,mask):
-        self.calls+=1
-        v=self.memo[j].get(mask)
-        if v is None:
-            self.evals+=1
-            v=self.memo[j][mask]=self.walk(j,mask).value
-        return v
-
-def _was(node,i):
-    t=node
-    while t.parent is not None:
-        if t.parent.children.get(i) is t: return True
-        t=t.parent
-    return False
-
-def _prod(p,q):
-    f=(p[:,:,None]*q[:,None,:]).reshape(len(p),-1)
-    f=f-f.mean(0)
-    return f[:,(f**2).mean(0)>1e-9]
-
-def _stat(f,g,z,X):
-    own=np.hstack([f,g])
-    A=own.T@own; A[np.diag_indices_from(A)]+=1e-6*len(X)
-    z=z-own@np.linalg.solve(A,own.T@z)
-    S=z.T@z; S[np.diag_indices_from(S)]+=1e-3*len(X)
-    c=z.T@X
-    return (c*np.linalg.solve(S,c)).sum(0)
+    def _open(self, node: _Node, half: NDArray[np.float64]) -> None:
+        """Find out which blocks would gain, now that `half` is fitted too; a node that leads nowhere keeps nothing."""
+        room = self._room - int(self._width[list(node.taken)].sum())
+        if len(node.taken) < MAX_BLOCKS:
+            gain = np.empty(len(self._width))
+            block_gains(self._width, half, node.cross, node.variance, FLOOR, node.squares, gain)
+            gain -= self._price
+            gain[list(node.taken)] = 0.0
+            better = np.flatnonzero((gain > 0.0) & (self._width <= room))
+            better = better[np.argsort(-gain[better], kind="stable")]
+            node.ways = [(self._bits[place], place) for place in better.tolist()]
+        if node.ways:
+            self.n_bytes += half.nbytes + node.squares.nbytes + node.cross.nbytes
+        else:
+            node.halves, node.cross, node.squares = (), np.empty(0), np.empty(0)

@@ -1,0 +1,144 @@
+"""Blocks of functions that may explain a variable, and their inner products: all that a search needs of the data.
+
+A block is either the smooth functions of one variable or the products of two variables' first rank polynomials. One
+Gram matrix has the inner products of all of them; no more pairs are in it than memory allows, for each target those
+that say most of it beyond the smooth functions of their own two variables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sartre.additive.design import prepare
+from sartre.additive.interactions import rank_polynomials
+from sartre.additive.splines import spline
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+KNOTS = 9  # of a variable's natural cubic splines: 8 functions without the constant
+ORDERS = 2  # of the rank polynomials in the products: 4 functions a pair
+RIDGE = 1e-4  # on a function of roughness 1, the smoothest that bends
+LEAST_RIDGE = 1e-6  # on every function: exactly dependent columns share their effect
+PAIRS = 20  # offered to a target; 20 to 170 gave the same orders
+MAX_COLUMNS = 6000  # of the Gram matrix: 300 MB
+EMPTY = 1e-9  # mean square of a function that is zero (a polynomial that a discrete column does not have)
+_CHUNK = 1 << 23  # numbers in a piece of work
+
+
+class Blocks(NamedTuple):
+    """Blocks of functions and their inner products over n.
+
+    first, second: shape (m,), the variables of each block, twice the same for a single one. start, width: its columns
+    of the Gram matrix. matrix: shape (C, C), with the ridge. cross: shape (C, d), products with the targets.
+    offered: shape (m, d), which block is offered to which target.
+    """
+
+    n: int
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    start: NDArray[np.intp]
+    width: NDArray[np.intp]
+    matrix: NDArray[np.float64]
+    cross: NDArray[np.float64]
+    offered: NDArray[np.bool_]
+
+
+def block_products(X: NDArray[np.float64]) -> Blocks:
+    """Build the blocks of standardised columns, none constant.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(300, 3))
+    >>> blocks = block_products((X - X.mean(axis=0)) / X.std(axis=0))
+    >>> blocks.width.tolist(), blocks.second.tolist()
+    ([8, 8, 8, 4, 4, 4], [0, 1, 2, 1, 2, 2])
+    """
+    n, d = X.shape
+    design = prepare(X, [spline(X[:, j], KNOTS).basis() for j in range(d)])
+    smooths = [design.table(j)[design.codes[j]] for j in range(d)]
+    polynomials = rank_polynomials(X)[:, :, :ORDERS].transpose(0, 2, 1).copy()
+    first, second = np.triu_indices(d, k=1)
+    offered = np.ones((len(first), d), dtype=bool)
+    room = max(0, (MAX_COLUMNS - int(design.rank.sum())) // ORDERS**2)
+    if len(first) > min(PAIRS, room):
+        kept, offered = _screened(pair_statistics(X, smooths, polynomials), room)
+        first, second = first[kept], second[kept]
+    orders = (polynomials**2).any(axis=2).sum(axis=1)  # how many a discrete column has
+    width = np.concatenate([design.rank, orders[first] * orders[second]])
+    ridge = np.concatenate([RIDGE * design.roughness, np.full(int(width[d:].sum()), RIDGE)]) + LEAST_RIDGE
+    matrix, cross = np.zeros((len(ridge), len(ridge))), np.zeros((len(ridge), d))
+    means = np.zeros(len(ridge))
+    step = max(1, _CHUNK // len(ridge))
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        pairs = [_products(polynomials[a, : orders[a], rows], polynomials[b, : orders[b], rows]) for a, b in zip(first, second, strict=True)]
+        functions = np.hstack([*(smooth[rows] for smooth in smooths), *(pair.T for pair in pairs)])
+        matrix += functions.T @ functions
+        cross += functions.T @ X[rows]
+        means += functions.sum(axis=0) / n
+    matrix = matrix / n - np.outer(means, means)
+    matrix[np.diag_indices_from(matrix)] += ridge
+    alone = np.arange(d)
+    first, second = np.concatenate([alone, first]), np.concatenate([alone, second])
+    offered = np.vstack([np.ones((d, d), dtype=bool), offered])
+    offered &= (first[:, None] != alone) & (second[:, None] != alone)
+    return Blocks(n, first, second, np.cumsum(width) - width, width, matrix, cross / n, offered)
+
+
+def pair_statistics(
+    X: NDArray[np.float64], smooths: list[NDArray[np.float64]], polynomials: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what share of every target each pair's products explain beyond the smooths of their two variables.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Standardised targets.
+    smooths : d arrays of shape (n, k_j)
+    polynomials : array of shape (d, q, n)
+
+    Returns
+    -------
+    array of shape (d (d - 1) / 2, d), zero for the two variables themselves
+    """
+    n, d = X.shape
+    q = polynomials.shape[1]
+    step = max(1, _CHUNK // (n * q * q))
+    shares = [np.empty((0, d))]
+    for a in range(d - 1):
+        for start in range(a + 1, d, step):
+            others = np.arange(start, min(start + step, d))
+            Z = (polynomials[a][:, None] * polynomials[others, None]).reshape(len(others), q * q, n)
+            Z -= Z.mean(axis=2, keepdims=True)
+            squares, cross = Z @ Z.transpose(0, 2, 1) / n, Z @ X / n
+            for place, b in enumerate(others):
+                own = np.hstack([smooths[a], smooths[b]])
+                inner = own.T @ own / n + LEAST_RIDGE * np.eye(own.shape[1])
+                right = np.hstack([own.T @ Z[place].T, own.T @ X]) / n
+                solved = np.linalg.solve(inner, right)
+                both = right[:, : q * q].T @ solved
+                squares[place] -= both[:, : q * q]
+                cross[place] -= both[:, q * q :]
+            squares += RIDGE * np.eye(q * q)
+            share = (cross * np.linalg.solve(squares, cross)).sum(axis=1)
+            share[:, a] = share[np.arange(len(others)), others] = 0.0
+            shares.append(share)
+    return np.concatenate(shares)
+
+
+def _screened(share: NDArray[np.float64], room: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the pairs to keep, at most `room`, and which of them each target is offered: its best."""
+    offered = np.zeros(share.shape, dtype=bool)
+    np.put_along_axis(offered, np.argsort(-share, axis=0, kind="stable")[:PAIRS], values=True, axis=0)
+    best = np.where(offered, share, 0.0).max(axis=1)
+    kept = np.argsort(-best, kind="stable")[: min(room, np.count_nonzero(best))]
+    kept.sort()
+    return kept, offered[kept]
+
+
+def _products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return all products of the rows of two arrays of shapes (p, n) and (q, n), shape (p q, n)."""
+    return (first[:, None] * second).reshape(-1, first.shape[1])
