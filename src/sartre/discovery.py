@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import BaseEstimator
 
 from sartre.graph import Dag
-from sartre.order import SCORE
+from sartre.order import OrderSearch
 from sartre.prune import SARTRE
 from sartre.steps import fresh
 from sartre.validation import as_table
@@ -24,7 +24,7 @@ class CausalDiscovery(BaseEstimator):
     Parameters
     ----------
     order : orderer, optional
-        ``fit(X)`` gives ``order_``. `sartre.order.SCORE` by default.
+        ``fit(X)`` gives ``order_``. `sartre.order.OrderSearch` by default.
     prune : pruner, optional
         ``fit(X, order)`` gives ``adjacency_matrix_`` and ``edges_``. `sartre.prune.SARTRE` by default.
     n_jobs, random_state : optional
@@ -79,7 +79,7 @@ class CausalDiscovery(BaseEstimator):
         """
         table = as_table(X, min_rows=MIN_ROWS, min_columns=2)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
-        self.order_step_ = fresh(SCORE() if self.order is None else self.order, **settings).fit(table)
+        self.order_step_ = fresh(OrderSearch() if self.order is None else self.order, **settings).fit(table)
         self.order_ = self.order_step_.order_
         self.prune_step_ = fresh(SARTRE() if self.prune is None else self.prune, **settings).fit(table, self.order_)
         self.adjacency_matrix_ = self.prune_step_.adjacency_matrix_

@@ -74,7 +74,10 @@ def block_products(X: NDArray[np.float64]) -> Blocks:
     step = max(1, _CHUNK // len(ridge))
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        pairs = [_products(polynomials[a, : orders[a], rows], polynomials[b, : orders[b], rows]) for a, b in zip(first, second, strict=True)]
+        pairs = [
+            _products(polynomials[a, : orders[a], rows], polynomials[b, : orders[b], rows])
+            for a, b in zip(first, second, strict=True)
+        ]
         functions = np.hstack([*(smooth[rows] for smooth in smooths), *(pair.T for pair in pairs)])
         matrix += functions.T @ functions
         cross += functions.T @ X[rows]

@@ -37,9 +37,10 @@ MAX_BYTES = 1 << 29  # of all nodes; beyond, they are forgotten and computed aga
 
 
 class Local(NamedTuple):
-    """A local score, and which variables the blocks taken are made of, as bits: bit j for variable j."""
+    """A local score, the residual variance in it, and which variables it used: bit j for variable j."""
 
     value: float
+    variance: float
     used: int
 
 
@@ -58,8 +59,8 @@ class LocalScores:
     >>> X = np.column_stack([a, b, a * b + rng.normal(size=500) / 2])
     >>> scores = LocalScores((X - X.mean(axis=0)) / X.std(axis=0))
     >>> scores(2, inside=0b001)
-    Local(value=0.0, used=0)
-    >>> value, used = scores(2, inside=0b011)
+    Local(value=0.0, variance=1.0, used=0)
+    >>> value, variance, used = scores(2, inside=0b011)
     >>> value < -1, bin(used)
     (True, '0b11')
     """
@@ -91,8 +92,7 @@ class _Node:
     taken : places of the blocks, in sequence
     halves : for each, its inner products (columns, k) with all columns, made orthonormal and to what came before
     cross, squares : inner products of all columns with the target, and within each block, what is taken projected off
-    variance : what is left of 1
-    local : the score and the variables of the blocks taken
+    local : the score, with what is left of the variance
     ways : the blocks that would gain, best first, as the bits of its variables and its place
     children : the nodes that have one more block, by its place
     """
@@ -101,7 +101,6 @@ class _Node:
     halves: tuple[NDArray[np.float64], ...]
     cross: NDArray[np.float64]
     squares: NDArray[np.float64]
-    variance: float
     local: Local
     ways: list[tuple[int, int]] = field(default_factory=list)
     children: dict[int, _Node] = field(default_factory=dict)
@@ -124,7 +123,7 @@ class _Tree:
         self._price = (0.5 * width * np.log(blocks.n) + np.log(kinds)) / blocks.n
         inner = [blocks.matrix[a : a + k, a : a + k].ravel() for a, k in zip(start, width, strict=True)]
         cross, squares = blocks.cross[self._columns, target], np.concatenate([np.empty(0), *inner])
-        self._root = _Node((), (), cross, squares, 1.0, Local(0.0, 0))
+        self._root = _Node((), (), cross, squares, Local(0.0, 1.0, 0))
         self._open(self._root, np.empty((len(cross), 0)))
 
     def walk(self, inside: int) -> Local:
@@ -146,15 +145,14 @@ class _Tree:
         factor = np.linalg.cholesky(products[:, mine])
         half = np.ascontiguousarray(solve_triangular(factor, products, lower=True, check_finite=False).T)
         own = solve_triangular(factor, node.cross[mine], lower=True, check_finite=False)
-        variance = max(node.variance - float(own @ own), FLOOR)
+        variance = max(node.local.variance - float(own @ own), FLOOR)
         price = sum(self._price[[*node.taken, place]].tolist())
         child = _Node(
             taken=(*node.taken, place),
             halves=(*node.halves, half),
             cross=node.cross - half @ own,
             squares=node.squares.copy(),
-            variance=variance,
-            local=Local(log(variance) + price, node.local.used | self._bits[place]),
+            local=Local(log(variance) + price, variance, node.local.used | self._bits[place]),
         )
         self._open(child, half)
         node.children[place] = child
@@ -165,7 +163,7 @@ class _Tree:
         room = self._room - int(self._width[list(node.taken)].sum())
         if len(node.taken) < MAX_BLOCKS:
             gain = np.empty(len(self._width))
-            block_gains(self._width, half, node.cross, node.variance, FLOOR, node.squares, gain)
+            block_gains(self._width, half, node.cross, node.local.variance, FLOOR, node.squares, gain)
             gain -= self._price
             gain[list(node.taken)] = 0.0
             better = np.flatnonzero((gain > 0.0) & (self._width <= room))

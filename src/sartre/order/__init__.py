@@ -2,5 +2,6 @@
 
 from sartre.order.fixed import FixedOrder
 from sartre.order.score import SCORE
+from sartre.order.search import OrderSearch
 
-__all__ = ["SCORE", "FixedOrder"]
+__all__ = ["SCORE", "FixedOrder", "OrderSearch"]

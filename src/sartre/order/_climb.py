@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sartre.additive.local_scores import Local
-
 logger = logging.getLogger(__name__)
 TIE = 1e-9  # gains this close are equal up to rounding: the nearer position is taken
 
@@ -25,30 +23,33 @@ class Climb:
 
     Parameters
     ----------
-    score : function
-        Of a variable and a set: its local score given the set, and the variables that it used.
+    score, used : functions
+        Of a variable and a set: the local score given the set, small where it predicts well, and which it used.
     order : sequence of ints
         The start; it obeys `before`.
     before : boolean array of shape (d, d)
         Row must precede column, transitively.
-    tolerance : float
-        Smaller gains do not count.
     """
 
     def __init__(
-        self, score: Callable[[int, int], Local], order: Sequence[int], before: NDArray[np.bool_], tolerance: float
+        self,
+        score: Callable[[int, int], float],
+        used: Callable[[int, int], int],
+        order: Sequence[int],
+        before: NDArray[np.bool_],
     ) -> None:
         self.order = list(order)
         self.n_moves = self.n_sweeps = 0
-        self._score, self._tolerance = score, tolerance
+        self._score, self._used, self._tolerance = score, used, 0.0
         self._earlier = [_bits(np.flatnonzero(column).tolist()) for column in before.T]
 
-    def run(self) -> None:
-        """Sweep until nothing moves: insertions as long as there are any, then reversals, and again."""
+    def run(self, tolerance: float) -> None:
+        """Sweep until no move gains more than this: insertions while there are any, then reversals, and again."""
+        self._tolerance = tolerance
         while self._sweep(self._insert) or self._sweep(self._reverse):
             pass
 
-    def local_scores(self) -> list[Local]:
+    def local_scores(self) -> list[float]:
         """Return the local score of each variable of the order given those before it."""
         return [self._score(v, _bits(self.order[:place])) for place, v in enumerate(self.order)]
 
@@ -64,16 +65,16 @@ class Climb:
         order, score = self.order, self._score
         here = order.index(v)
         me, past = 1 << v, _bits(order[:here])
-        now = score(v, past).value
+        now = score(v, past)
         best, to = self._tolerance, here
         lost, inside = 0.0, past
         for place in range(here + 1, len(order)):
             w = order[place]
             if self._earlier[w] & me:
                 break
-            lost += score(w, inside).value - score(w, inside | me).value
+            lost += score(w, inside) - score(w, inside | me)
             inside |= 1 << w
-            gain = now - score(v, inside).value - lost
+            gain = now - score(v, inside) - lost
             if gain > best + TIE:
                 best, to = gain, place
         lost, inside = 0.0, past
@@ -82,8 +83,8 @@ class Climb:
             if self._earlier[v] & 1 << w:
                 break
             inside &= ~(1 << w)
-            lost += score(w, inside | me).value - score(w, inside).value
-            gain = now - score(v, inside).value - lost
+            lost += score(w, inside | me) - score(w, inside)
+            gain = now - score(v, inside) - lost
             if gain > best + TIE:
                 best, to = gain, place
         order.insert(to, order.pop(here))
@@ -120,7 +121,7 @@ class Climb:
         needs: dict[int, int] = {}
         inside = used = 0
         for v in self.order[: here + 1]:
-            used = self._score(v, inside).used
+            used = self._used(v, inside)
             direct = used | self._earlier[v]
             needs[v] = direct
             for u, others in needs.items():
@@ -136,7 +137,7 @@ class Climb:
         for sign, variables in ((1.0, self.order[place : place + len(segment)]), (-1.0, segment)):
             inside = start
             for v in variables:
-                gain += sign * self._score(v, inside).value
+                gain += sign * self._score(v, inside)
                 inside |= 1 << v
         return gain
 
