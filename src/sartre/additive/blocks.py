@@ -66,29 +66,45 @@ def block_products(X: NDArray[np.float64]) -> Blocks:
     if len(first) > min(PAIRS, room):
         kept, offered = _screened(pair_statistics(X, smooths, polynomials), room)
         first, second = first[kept], second[kept]
-    orders = (polynomials**2).any(axis=2).sum(axis=1)  # how many a discrete column has
+    orders = polynomials.any(axis=2).sum(axis=1)  # a discrete column may have fewer
     width = np.concatenate([design.rank, orders[first] * orders[second]])
-    ridge = np.concatenate([RIDGE * design.roughness, np.full(int(width[d:].sum()), RIDGE)]) + LEAST_RIDGE
-    matrix, cross = np.zeros((len(ridge), len(ridge))), np.zeros((len(ridge), d))
-    means = np.zeros(len(ridge))
-    step = max(1, _CHUNK // len(ridge))
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        pairs = [
-            _products(polynomials[a, : orders[a], rows], polynomials[b, : orders[b], rows])
-            for a, b in zip(first, second, strict=True)
-        ]
-        functions = np.hstack([*(smooth[rows] for smooth in smooths), *(pair.T for pair in pairs)])
-        matrix += functions.T @ functions
-        cross += functions.T @ X[rows]
-        means += functions.sum(axis=0) / n
-    matrix = matrix / n - np.outer(means, means)
-    matrix[np.diag_indices_from(matrix)] += ridge
+    parts = [polynomials[j, :k] for j, k in enumerate(orders)]
+    matrix, cross = _inner_products(X, smooths, [(parts[a], parts[b]) for a, b in zip(first, second, strict=True)])
+    rough = np.concatenate([design.roughness, np.ones(int(width[d:].sum()))])
+    matrix[np.diag_indices_from(matrix)] += RIDGE * rough + LEAST_RIDGE
     alone = np.arange(d)
     first, second = np.concatenate([alone, first]), np.concatenate([alone, second])
     offered = np.vstack([np.ones((d, d), dtype=bool), offered])
     offered &= (first[:, None] != alone) & (second[:, None] != alone)
-    return Blocks(n, first, second, np.cumsum(width) - width, width, matrix, cross / n, offered)
+    return Blocks(n, first, second, np.cumsum(width) - width, width, matrix, cross, offered)
+
+
+def _inner_products(
+    X: NDArray[np.float64],
+    smooths: list[NDArray[np.float64]],
+    pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the covariances of all functions with each other and with all targets, a piece of rows at a time."""
+    n, d = X.shape
+    width = sum(smooth.shape[1] for smooth in smooths) + sum(len(a) * len(b) for a, b in pairs)
+    matrix, cross, mean = np.zeros((width, width)), np.zeros((width, d)), np.zeros(width)
+    step = max(1, _CHUNK // max(1, width))
+    for first in range(0, n, step):
+        rows = slice(first, min(first + step, n))
+        functions = np.empty((rows.stop - first, width), order="F")
+        at = 0
+        for smooth in smooths:
+            functions[:, at : at + smooth.shape[1]] = smooth[rows]
+            at += smooth.shape[1]
+        for a, b in pairs:
+            for p in a:
+                np.multiply(p[rows, None], b[:, rows].T, out=functions[:, at : at + len(b)])
+                at += len(b)
+        matrix += functions.T @ functions
+        cross += functions.T @ X[rows]
+        mean += functions.sum(axis=0)
+    mean /= n
+    return matrix / n - np.outer(mean, mean), cross / n - np.outer(mean, X.mean(axis=0))
 
 
 def pair_statistics(
@@ -140,8 +156,3 @@ def _screened(share: NDArray[np.float64], room: int) -> tuple[NDArray[np.intp], 
     kept = np.argsort(-best, kind="stable")[: min(room, np.count_nonzero(best))]
     kept.sort()
     return kept, offered[kept]
-
-
-def _products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return all products of the rows of two arrays of shapes (p, n) and (q, n), shape (p q, n)."""
-    return (first[:, None] * second).reshape(-1, first.shape[1])

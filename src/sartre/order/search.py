@@ -121,9 +121,9 @@ class OrderSearch(BaseEstimator):
         if self.scale == "raw":
             score = _common_variance(scores, table.values[:, varied].var(axis=0), order)
         climb = Climb(score, lambda v, inside: scores(v, inside).used, order, before[np.ix_(varied, varied)])
-        self.start_score_ = sum(climb.local_scores())
+        self.start_score_ = float(sum(climb.local_scores()))
         climb.run(TOLERANCE / len(table.values))
-        self.score_ = sum(climb.local_scores())
+        self.score_ = float(sum(climb.local_scores()))
         self.local_scores_ = np.full(len(constant), np.nan)
         self.local_scores_[varied[climb.order]] = climb.local_scores()
         self.order_ = obeyed(np.concatenate([np.flatnonzero(constant), varied[climb.order]]), before)
