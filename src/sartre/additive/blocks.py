@@ -125,6 +125,10 @@ def pair_statistics(
     """
     n, d = X.shape
     q = polynomials.shape[1]
+    functions = np.hstack(smooths)
+    inner, targets = functions.T @ functions / n + LEAST_RIDGE * np.eye(functions.shape[1]), functions.T @ X / n
+    stop = np.cumsum([smooth.shape[1] for smooth in smooths])
+    own = [np.arange(end - smooth.shape[1], end) for end, smooth in zip(stop, smooths, strict=True)]
     step = max(1, _CHUNK // (n * q * q))
     shares = [np.empty((0, d))]
     for a in range(d - 1):
@@ -132,15 +136,13 @@ def pair_statistics(
             others = np.arange(start, min(start + step, d))
             Z = (polynomials[a][:, None] * polynomials[others, None]).reshape(len(others), q * q, n)
             Z -= Z.mean(axis=2, keepdims=True)
-            squares, cross = Z @ Z.transpose(0, 2, 1) / n, Z @ X / n
+            squares, cross, first = Z @ Z.transpose(0, 2, 1) / n, Z @ X / n, Z @ smooths[a] / n
             for place, b in enumerate(others):
-                own = np.hstack([smooths[a], smooths[b]])
-                inner = own.T @ own / n + LEAST_RIDGE * np.eye(own.shape[1])
-                right = np.hstack([own.T @ Z[place].T, own.T @ X]) / n
-                solved = np.linalg.solve(inner, right)
-                both = right[:, : q * q].T @ solved
-                squares[place] -= both[:, : q * q]
-                cross[place] -= both[:, q * q :]
+                both = np.concatenate([own[a], own[b]])
+                left = np.hstack([first[place], Z[place] @ smooths[b] / n])
+                solved = np.linalg.solve(inner[np.ix_(both, both)], left.T).T
+                squares[place] -= solved @ left.T
+                cross[place] -= solved @ targets[both]
             squares += RIDGE * np.eye(q * q)
             share = (cross * np.linalg.solve(squares, cross)).sum(axis=1)
             share[:, a] = share[np.arange(len(others)), others] = 0.0

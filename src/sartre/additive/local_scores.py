@@ -20,7 +20,6 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from sartre.additive._search_kernels import block_gains
 from sartre.additive.blocks import block_products
@@ -69,17 +68,21 @@ class LocalScores:
         self.n, d = X.shape
         self._blocks = block_products(X)
         self._trees: dict[int, _Tree] = {}
+        self._n_bytes = 0
         self._known: list[dict[int, Local]] = [{} for _ in range(d)]
 
     def __call__(self, target: int, inside: int) -> Local:
         """Return the local score of a target given the variables whose bits are set in `inside`."""
         local = self._known[target].get(inside)
         if local is None:
-            if sum(tree.n_bytes for tree in self._trees.values()) > MAX_BYTES:
-                self._trees.clear()
+            if self._n_bytes > MAX_BYTES:
+                self._trees, self._n_bytes = {}, 0
             if target not in self._trees:
                 self._trees[target] = _Tree(self._blocks, target)
-            local = self._known[target][inside] = self._trees[target].walk(inside)
+            tree = self._trees[target]
+            before = tree.n_bytes
+            local = self._known[target][inside] = tree.walk(inside)
+            self._n_bytes += tree.n_bytes - before
         return local
 
 
@@ -142,9 +145,8 @@ class _Tree:
         products = self._matrix[start : start + width][:, self._columns]
         for half in node.halves:
             products -= half[mine] @ half.T
-        factor = np.linalg.cholesky(products[:, mine])
-        half = np.ascontiguousarray(solve_triangular(factor, products, lower=True, check_finite=False).T)
-        own = solve_triangular(factor, node.cross[mine], lower=True, check_finite=False)
+        whiten = np.linalg.inv(np.linalg.cholesky(products[:, mine]))
+        half, own = products.T @ whiten.T, whiten @ node.cross[mine]
         variance = max(node.local.variance - float(own @ own), FLOOR)
         price = sum(self._price[[*node.taken, place]].tolist())
         child = _Node(
