@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KNOTS = 9  # of a variable's natural cubic splines: 8 functions without the constant
 ORDERS = 2  # of the rank polynomials in the products: 4 functions a pair
 RIDGE = 1e-4  # on a function of roughness 1, the smoothest that bends
-LEAST_RIDGE = 1e-6  # on every function: exactly dependent columns share their effect
+LEAST_RIDGE = 1e-9  # on every function: exactly dependent columns share their effect
 PAIRS = 20  # offered to a target; 20 to 170 gave the same orders
 MAX_COLUMNS = 6000  # of the Gram matrix: 300 MB
 EMPTY = 1e-9  # mean square of a function that is zero (a polynomial that a discrete column does not have)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sartre.additive.blocks import Blocks
 
-FLOOR = 1e-9  # of a residual variance: columns that are functions of each other
+FLOOR = 1e-6  # of a residual variance: columns that are functions of each other, up to bins and ridge
 MAX_BLOCKS = 12
 MAX_SHARE = 3  # at most n / 3 functions are fitted
 MAX_BYTES = 1 << 29  # of all nodes; beyond, they are forgotten and computed again
