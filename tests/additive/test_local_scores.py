@@ -150,7 +150,7 @@ def test_the_statistic_of_a_pair_is_a_regression_on_the_rows(table):
     design = blocks_module.prepare(table, [blocks_module.spline(table[:, j], 9).basis() for j in range(6)])
     smooths = [design.table(j)[design.codes[j]] for j in range(6)]
     P = rank_polynomials(table)[:, :, :2].transpose(0, 2, 1).copy()
-    share = pair_statistics(table, smooths, P)
+    share = np.concatenate(list(pair_statistics(table, smooths, P)))
     place = [*zip(*np.triu_indices(6, 1), strict=True)].index((1, 3))
     Z = (P[1][:, None] * P[3]).reshape(4, -1).T
     own = np.column_stack([np.ones(400), smooths[1], smooths[3]])

@@ -16,6 +16,8 @@ from sartre.additive.interactions import rank_polynomials
 from sartre.additive.splines import spline
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
 KNOTS = 9  # of a variable's natural cubic splines: 8 functions without the constant
@@ -24,7 +26,6 @@ RIDGE = 1e-4  # on a function of roughness 1, the smoothest that bends
 LEAST_RIDGE = 1e-9  # on every function: exactly dependent columns share their effect
 PAIRS = 20  # offered to a target; 20 to 170 gave the same orders
 MAX_COLUMNS = 6000  # of the Gram matrix: 300 MB
-EMPTY = 1e-9  # mean square of a function that is zero (a polynomial that a discrete column does not have)
 _CHUNK = 1 << 23  # numbers in a piece of work
 
 
@@ -64,7 +65,8 @@ def block_products(X: NDArray[np.float64]) -> Blocks:
     offered = np.ones((len(first), d), dtype=bool)
     room = max(0, (MAX_COLUMNS - int(design.rank.sum())) // ORDERS**2)
     if len(first) > min(PAIRS, room):
-        kept, offered = _screened(pair_statistics(X, smooths, polynomials), room)
+        statistics = pair_statistics(X, smooths, polynomials) if room else iter(())
+        kept, offered = _screened(statistics, d, room)
         first, second = first[kept], second[kept]
     orders = polynomials.any(axis=2).sum(axis=1)  # a discrete column may have fewer
     width = np.concatenate([design.rank, orders[first] * orders[second]])
@@ -109,8 +111,8 @@ def _inner_products(
 
 def pair_statistics(
     X: NDArray[np.float64], smooths: list[NDArray[np.float64]], polynomials: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return what share of every target each pair's products explain beyond the smooths of their two variables.
+) -> Iterator[NDArray[np.float64]]:
+    """Yield what share of every target each pair's products explain beyond the smooths of their two variables.
 
     Parameters
     ----------
@@ -119,9 +121,9 @@ def pair_statistics(
     smooths : d arrays of shape (n, k_j)
     polynomials : array of shape (d, q, n)
 
-    Returns
-    -------
-    array of shape (d (d - 1) / 2, d), zero for the two variables themselves
+    Yields
+    ------
+    arrays of shape (some pairs, d), zero for the two variables themselves; pairs come as (0, 1), (0, 2), ...
     """
     n, d = X.shape
     q = polynomials.shape[1]
@@ -130,7 +132,6 @@ def pair_statistics(
     stop = np.cumsum([smooth.shape[1] for smooth in smooths])
     own = [np.arange(end - smooth.shape[1], end) for end, smooth in zip(stop, smooths, strict=True)]
     step = max(1, _CHUNK // (n * q * q))
-    shares = [np.empty((0, d))]
     for a in range(d - 1):
         for start in range(a + 1, d, step):
             others = np.arange(start, min(start + step, d))
@@ -146,15 +147,25 @@ def pair_statistics(
             squares += RIDGE * np.eye(q * q)
             share = (cross * np.linalg.solve(squares, cross)).sum(axis=1)
             share[:, a] = share[np.arange(len(others)), others] = 0.0
-            shares.append(share)
-    return np.concatenate(shares)
+            yield share
 
 
-def _screened(share: NDArray[np.float64], room: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _screened(
+    statistics: Iterable[NDArray[np.float64]], d: int, room: int
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return the pairs to keep, at most `room`, and which of them each target is offered: its best."""
-    offered = np.zeros(share.shape, dtype=bool)
-    np.put_along_axis(offered, np.argsort(-share, axis=0, kind="stable")[:PAIRS], values=True, axis=0)
-    best = np.where(offered, share, 0.0).max(axis=1)
-    kept = np.argsort(-best, kind="stable")[: min(room, np.count_nonzero(best))]
-    kept.sort()
-    return kept, offered[kept]
+    best, pair = np.empty((0, d)), np.empty((0, d), dtype=np.intp)
+    seen = 0
+    for share in statistics:
+        number = np.broadcast_to(np.arange(seen, seen + len(share))[:, None], share.shape)
+        seen += len(share)
+        best, pair = np.concatenate([best, share]), np.concatenate([pair, number])
+        top = np.argsort(-best, axis=0, kind="stable")[:PAIRS]
+        best, pair = np.take_along_axis(best, top, axis=0), np.take_along_axis(pair, top, axis=0)
+    numbers, place = np.unique(pair, return_inverse=True)
+    strength = np.zeros(len(numbers))
+    np.maximum.at(strength, place.ravel(), best.ravel())
+    offered = np.zeros((len(numbers), d), dtype=bool)
+    offered[place.reshape(pair.shape), np.arange(d)] = True
+    kept = np.sort(np.argsort(-strength, kind="stable")[:room])
+    return numbers[kept], offered[kept]
