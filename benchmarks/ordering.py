@@ -1,6 +1,6 @@
 """Count the true edges that go against the orders of all orderers, on raw and on standardised columns.
 
-    .venv/bin/python benchmarks/ordering.py [--nodes 20 50] [--seeds 10] [--settings gp half-linear] [--families ER1]
+    make bench-orders   or   .venv-bench/bin/python benchmarks/ordering.py [--nodes 20 50] [--settings gp neural]
 
 ER and SF graphs with d (1) or 4d (4) edges, SF with every edge from the older to the newer node, and with random
 orientation beside; the mean over the families leaves the latter out. A row is a mean over the seeds. "same" is the

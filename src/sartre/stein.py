@@ -69,7 +69,10 @@ class Stein:
                 self._X = double
             else:
                 return
-        squares = squares / self._h**2 if step == 1 else _square_distances(self._X)
+        if step == 1:
+            squares /= self._h**2
+        else:
+            squares = _square_distances(self._X)
         self._factorise(squares, eta)
 
     def _factorise(self, squares: NDArray[Any], eta: float) -> None:
