@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: help demo test lint format bench bench-accuracy clean
+.PHONY: help demo test lint format bench bench-accuracy bench-orders clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -44,6 +44,9 @@ bench: $(BENCH)/.installed  ## speed and agreement, beside the peers (their own 
 
 bench-accuracy: $(BENCH)/.installed  ## the graphs of all pruners on simulated data (minutes; much longer with R)
 	$(BENCH)/bin/python benchmarks/pruning_accuracy.py
+
+bench-orders: $(BENCH)/.installed  ## the orders of all orderers on simulated data (an hour)
+	$(BENCH)/bin/python benchmarks/ordering.py
 
 clean:  ## remove the environments and caches
 	rm -rf $(VENV) $(BENCH) .pytest_cache .ruff_cache dist

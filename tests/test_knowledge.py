@@ -15,7 +15,19 @@ from sklearn.base import BaseEstimator, clone
 import sartre.order
 import sartre.prune
 from sartre import CausalDiscovery, Dag, Knowledge
-from sartre.order import CAM, RESIT, SCORE, CaPS, DiffAN, FixedOrder, NoGAM, R2Sort, RandomOrder, VarianceSort
+from sartre.order import (
+    CAM,
+    RESIT,
+    SCORE,
+    CaPS,
+    DiffAN,
+    FixedOrder,
+    NoGAM,
+    OrderSearch,
+    R2Sort,
+    RandomOrder,
+    VarianceSort,
+)
 from sartre.precedence import obeyed, transitive_closure
 from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning
 
@@ -25,6 +37,7 @@ ORDERERS = {  # a new orderer is a new line
     "CaPS": lambda _: CaPS(),
     "DiffAN": lambda _: DiffAN(n_epochs=5),
     "NoGAM": lambda _: NoGAM(),
+    "OrderSearch": lambda _: OrderSearch(),
     "R2Sort": lambda _: R2Sort(),
     "RESIT": lambda _: RESIT(),
     "RandomOrder": lambda _: RandomOrder(),

@@ -96,3 +96,23 @@ def test_only_the_unit_of_the_ridge_depends_on_the_unit(unit):
     plain, scaled = Stein(X, 0.001), Stein(X * unit, 0.001 / unit)
     np.testing.assert_allclose(scaled.hessian_diagonal() * unit * unit, plain.hessian_diagonal(), rtol=1e-6)
     np.testing.assert_allclose(scaled.score() * unit, plain.score(), rtol=1e-6)
+
+
+def test_the_fast_form_is_close_and_falls_back_to_double_precision():
+    X = np.random.default_rng(0).normal(size=(1200, 8))
+    exact, fast = Stein(X, 0.001), Stein(X, 0.001, fast=True)
+    assert fast._kernel.dtype == np.float32
+    assert fast._h == pytest.approx(exact._h, rel=0.02)
+    error = fast.hessian_diagonal() - exact.hessian_diagonal()
+    assert np.sqrt(np.mean(error**2)) < 0.1 * exact.hessian_diagonal().std()
+    outlier = X.copy()
+    outlier[0, 0] = 1e6
+    for awkward in (outlier, 1e-6 * X, 1e9 * X, np.repeat(X[:3], 400, axis=0) * 1.0):
+        assert np.isfinite(Stein(awkward, 0.001, fast=True).hessian_diagonal()).all()
+    assert Stein(outlier, 0.001, fast=True)._kernel.dtype == np.float64
+
+
+def test_rows_that_are_mostly_equal_have_a_width_in_the_fast_form():
+    X = np.zeros((2000, 1))
+    X[1::4, 0] = np.random.default_rng(0).normal(size=500)  # every fourth row from the first is the same
+    assert Stein(X, 0.001, fast=True)._h == Stein(X, 0.001)._h > 0

@@ -81,9 +81,9 @@ def describe_settings(value: Any) -> str:  # noqa: ANN401 - any estimator, any s
 
     Examples
     --------
-    >>> from sartre.order import SCORE
-    >>> describe_settings(SCORE(n_jobs=2))
-    'sartre.order.score.SCORE(eta=0.001)'
+    >>> from sartre.order import RandomOrder
+    >>> describe_settings(RandomOrder(random_state=3))
+    'sartre.order.random_order.RandomOrder(random_state=3)'
     """
     if hasattr(value, "get_params"):
         settings = value.get_params(deep=False).items()

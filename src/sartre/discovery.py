@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from sartre.graph import Dag
 from sartre.knowledge import constraints
-from sartre.order import SCORE
+from sartre.order import OrderSearch
 from sartre.prune import SARTRE
 from sartre.steps import fit_within, fresh
 from sartre.validation import as_table, check_order
@@ -26,7 +26,8 @@ class CausalDiscovery(BaseEstimator):
     Parameters
     ----------
     order : orderer, optional
-        ``fit(X)`` gives ``order_``, ``fit(X, before=...)`` where something is known. `sartre.order.SCORE` by default.
+        ``fit(X)`` gives ``order_``, ``fit(X, before=...)`` where something is known. `sartre.order.OrderSearch` by
+        default.
     prune : pruner, optional
         ``fit(X, order)`` gives ``adjacency_matrix_`` and ``edges_``, ``fit(X, order, candidates=..., required=...)``
         where something is known. `sartre.prune.SARTRE` by default.
@@ -87,7 +88,7 @@ class CausalDiscovery(BaseEstimator):
         table = as_table(X, min_rows=MIN_ROWS, min_columns=2)
         known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
-        orderer = fresh(SCORE() if self.order is None else self.order, **settings)
+        orderer = fresh(OrderSearch() if self.order is None else self.order, **settings)
         pruner = fresh(SARTRE() if self.prune is None else self.prune, **settings)
         before, candidates, required = known.before, ~known.forbidden, known.required
         self.order_step_ = fit_within(orderer, table, before=before if before.any() else None)

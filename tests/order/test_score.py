@@ -80,3 +80,24 @@ def test_extreme_units_give_an_order_and_not_the_columns(data, unit):
     permuted = data.X[list(data.X.columns[::-1])]
     plain, other = (SCORE().fit(X * unit).order_ for X in (data.X, permuted))
     np.testing.assert_array_equal(7 - other, plain)
+
+
+def test_the_fast_form_gives_the_exact_order_and_nearly_its_scores(data):
+    exact, fast = SCORE(exact=True).fit(data.X), SCORE().fit(data.X)
+    np.testing.assert_array_equal(fast.order_, exact.order_)
+    np.testing.assert_allclose(fast.scores_, exact.scores_, rtol=0.1)
+    np.testing.assert_array_equal(fast.scores_[:5], exact.scores_[:5])  # five or fewer remain: double precision
+
+
+def test_max_samples_is_score_on_so_many_rows_drawn_by_the_seed(data):
+    some = SCORE(max_samples=150, random_state=3).fit(data.X)
+    np.testing.assert_array_equal(some.scores_, SCORE(max_samples=150, random_state=3).fit(data.X).scores_)
+    assert not np.array_equal(some.scores_, SCORE(max_samples=150, random_state=4).fit(data.X).scores_, equal_nan=True)
+    every = SCORE(max_samples=400, random_state=3).fit(data.X)
+    np.testing.assert_array_equal(every.scores_, SCORE().fit(data.X).scores_)
+
+
+@pytest.mark.parametrize(("value", "error"), [(1, ValueError), (10.0, TypeError)])
+def test_a_wrong_number_of_samples_is_refused(data, value, error):
+    with pytest.raises(error, match="The 'max_samples' parameter of SCORE must be an int"):
+        SCORE(max_samples=value).fit(data.X)

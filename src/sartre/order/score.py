@@ -12,19 +12,22 @@ from threadpoolctl import threadpool_limits
 from sartre.order._leaves import remove_leaves
 from sartre.precedence import check_before
 from sartre.stein import Stein
-from sartre.validation import as_table, check_number
+from sartre.validation import Table, as_table, check_number, seed_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from sartre.validation import RandomState
+
+FEW_VARIABLES = 5  # in so few dimensions kernels are wide, their matrices ill-conditioned, and single precision fails
 
 
 class SCORE(BaseEstimator):
     """Order variables by removing leaves: l = argmin_j Var[d s_j / d x_j], again and again.
 
     For x_j = f_j(parents) + Gaussian noise, the j-th derivative of the score s_j is constant if and only if
-    j is a leaf. The derivative is estimated by the exact second-order Stein estimator (`sartre.stein`): double
-    precision, kernel width at the median of all distances, one Cholesky factorisation a leaf,
-    O(n^2 + n d) memory and O(d n^3) time.
+    j is a leaf. The derivative is estimated by the second-order Stein estimator (`sartre.stein`): one Cholesky
+    factorisation a leaf, O(n^2 + n d) memory and O(d n^3) time.
 
     The criterion depends on the columns' units: rescaling a column by c divides its variance by c^4.
 
@@ -32,8 +35,16 @@ class SCORE(BaseEstimator):
     ----------
     eta : float
         Ridge of the estimator.
+    exact : bool
+        Double precision throughout, and kernel widths at the median of all distances. Otherwise single precision while
+        more than five variables remain, and the median over some of the rows: twice as fast, and the orders are as
+        good.
+    max_samples : int, optional
+        More rows than this are replaced by so many of them, drawn without replacement. Time and memory are bounded so.
     n_jobs : int, optional
         Threads of the linear algebra; one by default, because on a busy machine more are often slower.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        Chooses the rows of `max_samples`.
 
     Attributes
     ----------
@@ -56,9 +67,20 @@ class SCORE(BaseEstimator):
     array([1, 0])
     """
 
-    def __init__(self, eta: float = 0.001, *, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        eta: float = 0.001,
+        *,
+        exact: bool = False,
+        max_samples: int | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
         self.eta = eta
+        self.exact = exact
+        self.max_samples = max_samples
         self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def fit(self, X: Any, before: Any = None) -> SCORE:  # noqa: ANN401 - any table
         """Learn the order of a table's columns.
@@ -70,10 +92,17 @@ class SCORE(BaseEstimator):
             Row must precede column.
         """
         check_number("SCORE", "eta", self.eta, low=0.0, open_low=True)
+        if self.max_samples is not None:
+            check_number("SCORE", "max_samples", self.max_samples, low=2, integer=True)
         table = as_table(X, min_rows=2)
+        if self.max_samples is not None and table.shape[0] > self.max_samples:
+            rng = np.random.default_rng(seed_of("SCORE", self.random_state))
+            rows = np.sort(rng.choice(table.shape[0], self.max_samples, replace=False))
+            table = Table(np.asfortranarray(table.values[rows]), table.names)
 
         def variances(remaining: NDArray[np.intp]) -> NDArray[np.float64]:
-            curvature = Stein(table.values[:, remaining], self.eta).hessian_diagonal()
+            fast = not self.exact and len(remaining) > FEW_VARIABLES
+            curvature = Stein(table.values[:, remaining], self.eta, fast=fast).hessian_diagonal()
             return np.asarray((curvature / np.abs(curvature).max()).var(axis=0))  # comparable, whatever the units
 
         threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
