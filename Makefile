@@ -45,8 +45,9 @@ bench: $(BENCH)/.installed  ## speed and agreement, beside the peers (their own 
 bench-accuracy: $(BENCH)/.installed  ## the graphs of all pruners on simulated data (minutes; much longer with R)
 	$(BENCH)/bin/python benchmarks/pruning_accuracy.py
 
-bench-orders: $(BENCH)/.installed  ## the orders of all orderers on simulated data (an hour)
+bench-orders: $(BENCH)/.installed  ## orders and whole graphs on simulated data (an hour)
 	$(BENCH)/bin/python benchmarks/ordering.py
+	$(BENCH)/bin/python benchmarks/end_to_end.py
 
 clean:  ## remove the environments and caches
 	rm -rf $(VENV) $(BENCH) .pytest_cache .ruff_cache dist

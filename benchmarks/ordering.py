@@ -21,7 +21,7 @@ use_one_thread()
 import numpy as np  # noqa: E402
 
 from sartre.metrics import order_divergence  # noqa: E402
-from sartre.order import SCORE, OrderSearch  # noqa: E402
+from sartre.order import CAM, SCORE, CaPS, OrderSearch, R2Sort, VarianceSort  # noqa: E402
 from sartre.simulate import Dataset, random_dag, simulate  # noqa: E402
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ ORDERERS: dict[str, Callable[[], Any]] = {
     "OrderSearch": lambda: OrderSearch(random_state=0),
     'OrderSearch(scale="raw")': lambda: OrderSearch(scale="raw", random_state=0),
     "SCORE": SCORE,
+    "CaPS": CaPS,
+    "CAM": CAM,
+    "VarianceSort": VarianceSort,
+    "R2Sort": R2Sort,
 }
 
 
