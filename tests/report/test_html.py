@@ -118,7 +118,9 @@ def test_points_and_curve_are_a_fit_of_the_target(tmp_path, model, table):
     assert shape["values"] == pytest.approx(smooth.values, abs=1e-3)
     assert shape["std"] == pytest.approx(smooth.std, abs=1e-3)
     partial = np.interp(data["columns"]["0"], x, shape["values"]) + np.array(data["residuals"]["1"])
-    assert np.abs(partial - (table["b"] - table["b"].mean()))[table["a"].abs() < 2].max() < 0.02  # straight between the points
+    assert (
+        np.abs(partial - (table["b"] - table["b"].mean()))[table["a"].abs() < 2].max() < 0.02
+    )  # straight between the points
 
 
 def test_units_change_the_axes_and_nothing_else(tmp_path, model, table):
@@ -138,9 +140,7 @@ def test_500_variables_stay_small_and_are_not_drawn_at_once(tmp_path, large):
     assert fitted.graph_.n_edges > 400
     assert data["positions"] is None
     assert all("shape" in edge for edge in data["edges"])
-    assert len(text) < 6e6
-    text, _ = report(tmp_path, fitted, X, include_data=False)
-    assert len(text) < 1.5e6
+    assert len(text) < 4e6
 
 
 def test_a_model_without_tests_or_edges_has_a_report_too(tmp_path):

@@ -9,13 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sartre.report.graph_plots import plot_graph, plot_order
     from sartre.report.html import write_report
     from sartre.report.method_plots import plot_embedding, plot_overview
     from sartre.report.plots import (
         plot_confidence,
-        plot_graph,
         plot_interaction,
-        plot_order,
         plot_path,
         plot_shape_functions,
     )
@@ -33,6 +32,8 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
+    "plot_graph": "sartre.report.graph_plots",
+    "plot_order": "sartre.report.graph_plots",
     "write_report": "sartre.report.html",
     "plot_embedding": "sartre.report.method_plots",
     "plot_overview": "sartre.report.method_plots",

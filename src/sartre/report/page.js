@@ -2,7 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { names, edges } = data;
-  const BOX = { height: 30, gapX: 28, gapY: 62, pad: 10 };
+  const BOX = { height: 30, gapX: 20, gapY: 62, pad: 10 };
   const SHOWN_ROWS = 1000;
   const SHOWN_MATCHES = 24;
   const PER_ROW = 5; // neighbours side by side
@@ -42,7 +42,7 @@
 
   const longest = Math.max(3, ...names.map((name) => Array.from(name).length));
   const letters = Math.min(18, longest);
-  const width = Math.max(56, 8 * letters + 20);
+  const width = Math.max(56, Math.ceil(7.4 * letters) + 18);
   const atX = (x) => BOX.pad + width / 2 + x * (width + BOX.gapX);
   const atY = (y) => BOX.pad + BOX.height / 2 + y * (BOX.height + BOX.gapY);
 
@@ -140,7 +140,8 @@
   function fit() {
     const drawn = byId("scroll").firstChild;
     const { width: w, height: h } = drawn.viewBox.baseVal;
-    const scale = Math.min(1.3, Math.max(0.62, byId("scroll").clientWidth / w)); // smaller letters are not read: it scrolls
+    document.body.classList.toggle("spread", w > 900);
+    const scale = Math.min(1.3, Math.max(0.7, byId("scroll").clientWidth / w)); // smaller letters are not read: it scrolls
     drawn.setAttribute("width", w * scale);
     drawn.setAttribute("height", h * scale);
   }
