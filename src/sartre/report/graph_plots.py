@@ -71,7 +71,18 @@ def plot_graph(dag: Dag, edges: pd.DataFrame | None = None, *, ax: Axes | None =
 
 
 def plot_order(model: CausalDiscovery, *, ax: Axes | None = None) -> Axes:
-    """Draw the order as a line, causes first, and the edges as arcs over it; a stronger edge is thicker."""
+    """Draw the order as a line, causes first, and the edges as arcs over it; a stronger edge is thicker.
+
+    Examples
+    --------
+    >>> from sartre import CausalDiscovery
+    >>> from sartre.order import FixedOrder
+    >>> x = np.linspace(-1, 1, 100)
+    >>> X = np.column_stack([x, x**2 + np.random.default_rng(0).normal(size=100) / 10])
+    >>> model = CausalDiscovery(order=FixedOrder([0, 1]), random_state=0).fit(X)
+    >>> [label.get_text() for label in plot_order(model).get_xticklabels()]
+    ['x0', 'x1']
+    """
     check_is_fitted(model, "graph_")
     names = [model.graph_.names[j] for j in model.order_]
     place = {name: k for k, name in enumerate(names)}

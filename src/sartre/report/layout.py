@@ -16,6 +16,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.isotonic import isotonic_regression
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from numpy.typing import NDArray
 
     from sartre.graph import Dag
@@ -70,6 +72,17 @@ def layered(dag: Dag) -> Layout:
     return Layout(positions, routes)
 
 
+def require_igraph() -> ModuleType:
+    """Return igraph, or say how to get it."""
+    try:
+        import igraph  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ImportError(
+            "Drawing a graph needs igraph, which is not installed. Install it with: pip install 'sartre[report]'"
+        ) from None
+    return igraph
+
+
 def _parts(d: int, edges: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """Return the variables of each part that hangs together, increasing."""
     links = coo_array((np.ones(len(edges)), edges.T), shape=(d, d))
@@ -81,14 +94,12 @@ def _sugiyama(d: int, edges: NDArray[np.intp]) -> tuple[NDArray[np.float64], lis
     """Place one part: igraph 1.0 mixes up the routes of graphs that do not hang together."""
     if d == 1:
         return np.zeros((1, 2)), []
-    try:
-        from igraph import Graph  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ImportError(
-            "Drawing a graph needs igraph, which is not installed. Install it with: pip install 'sartre[report]'"
-        ) from None
     layers = _layers(d, edges)
-    layout = Graph(n=d, edges=edges.tolist(), directed=True).layout_sugiyama(layers=layers.tolist(), maxiter=1000)
+    layout = (
+        require_igraph()
+        .Graph(n=d, edges=edges.tolist(), directed=True)
+        .layout_sugiyama(layers=layers.tolist(), maxiter=1000)
+    )
     bends = [np.array(points, dtype=np.float64).reshape(-1, 2) for points in layout.edge_routing]
     points = np.vstack([np.array(layout.coords, dtype=np.float64), *bends])
     ends = d + np.cumsum([0, *(len(bend) for bend in bends)])

@@ -48,6 +48,16 @@ def plot_embedding(
         The table it was fitted to.
     variable : int or str
     ax : Axes, optional
+
+    Examples
+    --------
+    >>> from sartre import CausalDiscovery
+    >>> from sartre.order import FixedOrder
+    >>> x = np.linspace(-1, 1, 100)
+    >>> X = np.column_stack([x, x**2 + np.random.default_rng(0).normal(size=100) / 10])
+    >>> model = CausalDiscovery(order=FixedOrder([0, 1]), random_state=0).fit(X)
+    >>> len(plot_embedding(model, X, "x0").get_yticklabels())  # trees
+    5
     """
     table, pruner = as_table(X), _pruner(model)
     position = position_of(variable, table.names, "variable")
@@ -98,6 +108,16 @@ def plot_overview(
     Returns
     -------
     array of Axes: the three above, then one a candidate parent (those that matter most, four at most)
+
+    Examples
+    --------
+    >>> from sartre import CausalDiscovery
+    >>> from sartre.order import FixedOrder
+    >>> x = np.linspace(-1, 1, 100)
+    >>> X = np.column_stack([x, x**2 + np.random.default_rng(0).normal(size=100) / 10])
+    >>> model = CausalDiscovery(order=FixedOrder([0, 1]), random_state=0).fit(X)
+    >>> [ax.get_title() for ax in plot_overview(model, X)[2:]]
+    ['pruned: the graph', 'kept']
     """
     check_number("plot_overview", "penalty", penalty, low=0.0, open_low=True)
     table, pruner = as_table(X).standardized(), _pruner(model)

@@ -108,6 +108,17 @@ def plot_interaction(
     number : int
         Row of ``model.prune_step_.interactions_``.
     ax : Axes, optional
+
+    Examples
+    --------
+    >>> from sartre import CausalDiscovery
+    >>> from sartre.order import FixedOrder
+    >>> a, b, noise = np.random.default_rng(0).normal(size=(3, 300))
+    >>> X = np.column_stack([a, b, a * b + noise / 3])
+    >>> model = CausalDiscovery(order=FixedOrder([0, 1, 2]), random_state=0).fit(X)
+    >>> ax = plot_interaction(model, X)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('x0', 'x1')
     """
     check_is_fitted(model, "graph_")
     pairs = getattr(model.prune_step_, "interactions_", None)
@@ -181,6 +192,15 @@ def plot_confidence(stability: Stability, *, threshold: float = THRESHOLD, ax: A
     threshold : float
         Where the line is drawn: the edges right of it are in ``stability.consensus(threshold)``.
     ax : Axes, optional
+
+    Examples
+    --------
+    >>> from sartre import CausalDiscovery, stability
+    >>> x = np.linspace(-1, 1, 100)
+    >>> X = np.column_stack([x, x**2 + np.random.default_rng(0).normal(size=100) / 10])
+    >>> ax = plot_confidence(stability(CausalDiscovery(), X, n_pairs=2, random_state=0))
+    >>> ax.get_xlabel()
+    'share of 4 half-samples'
     """
     found = stability.frequencies.head(MOST_BARS)
     ax = new_axes(ax, (6, 1.2 + 0.26 * len(found)))
