@@ -93,7 +93,14 @@ def test_an_edge_that_is_clicked_or_focused_shows_its_function(opened, model, ta
         assert page.run("return arguments[0].classList.contains('chosen')", edge)
         titles.add(name)
         assert len(titles) == k + 1
-    page.driver.find_element("css selector", "body").send_keys("\ue00c")  # escape: nothing is pinned
+    second = page.all("#scroll .edge")[1]
+    enter = "arguments[0].dispatchEvent(new MouseEvent('mouseenter'))"
+    kept = page.one("#panel h3").text
+    page.run(enter, second)
+    assert page.one("#panel h3").text == kept  # it is pinned
+    page.driver.find_element("css selector", "body").send_keys("\ue00c")  # escape lets it go
+    page.run(enter, second)
+    assert page.one("#panel h3").text == page.run("return arguments[0].querySelector('title').textContent", second)
     first = page.all("#scroll .edge")[0]
     page.run("arguments[0].focus()", first)
     assert page.one("#panel h3").text == page.run("return arguments[0].querySelector('title').textContent", first)

@@ -54,6 +54,7 @@ def test_the_page_tells_the_model(tmp_path, model, table, found):
     assert all(0 <= edge["frequency"] <= 1 for edge in data["edges"])
     run = dict(data["run"])
     assert run["Seed"] == "0"
+    assert run["Half-samples"] == "6"
     assert run["Order"].startswith("FixedOrder(")
     assert "penalty='auto'" in run["Pruning"]
     assert "AAAI" in text

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from sartre.confidence import Stability
     from sartre.discovery import CausalDiscovery
+    from sartre.report.layout import Layout
     from sartre.report.mechanisms import Mechanism
     from sartre.validation import Table
 
@@ -119,8 +120,9 @@ def _content(
     model: CausalDiscovery, table: Table, stability: Stability | None, *, include_data: bool
 ) -> dict[str, Any]:
     dag = model.graph_
+    layout = layered(dag) if len(dag) <= MAX_DRAWN else None
     found = mechanisms(dag, table)
-    edges = _edges(model, found, stability)
+    edges = _edges(model, found, layout, stability)
     rows = _sample(table.shape) if include_data else np.empty(0, np.intp)
     causes = {edge["source"] for edge in edges}
     return {
@@ -128,7 +130,7 @@ def _content(
         f"{type(model.order_step_).__name__} and {type(model.prune_step_).__name__}",
         "names": dag.names,
         "edges": edges,
-        "positions": _rounded(layered(dag).positions, 3) if len(dag) <= MAX_DRAWN else None,
+        "positions": None if layout is None else _rounded(layout.positions, 3),
         "interactions": _interactions(model, table),
         "frequencies": stability is not None,
         "columns": {j: _short(table.values[rows, j]) for j in causes} if include_data else {},
@@ -136,18 +138,18 @@ def _content(
         "sample": _said_of(rows, table.shape[0]) if include_data else None,
         "order": [int(j) for j in model.order_],
         "notes": _notes(model, table, include_data=include_data),
-        "run": _run(model),
+        "run": _run(model, stability),
         "column_notes": _COLUMN_NOTES,
     }
 
 
-def _edges(model: CausalDiscovery, found: dict[int, Mechanism], stability: Stability | None) -> list[dict[str, Any]]:
+def _edges(
+    model: CausalDiscovery, found: dict[int, Mechanism], layout: Layout | None, stability: Stability | None
+) -> list[dict[str, Any]]:
     """Return the edges, strongest first, each with its numbers, its route in the drawing and its function."""
     dag = model.graph_
     index = {name: j for j, name in enumerate(dag.names)}
-    routes = {}
-    if len(dag) <= MAX_DRAWN:
-        routes = dict(zip(dag.edges, layered(dag).routes, strict=True))
+    routes = {} if layout is None else dict(zip(dag.edges, layout.routes, strict=True))
     edges = []
     for rank, row in enumerate(model.edges_.to_dict("records")):
         source, target = index[row["source"]], index[row["target"]]
@@ -225,15 +227,17 @@ def _notes(model: CausalDiscovery, table: Table, *, include_data: bool) -> list[
     return notes
 
 
-def _run(model: CausalDiscovery) -> list[tuple[str, str]]:
+def _run(model: CausalDiscovery, stability: Stability | None) -> list[tuple[str, str]]:
     from sartre import __version__  # noqa: PLC0415 - it is there once all is imported
 
     knowledge = [("Knowledge", str(model.knowledge))] if model.knowledge is not None else []
+    halves = [("Half-samples", str(2 * stability.n_pairs))] if stability is not None else []
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     return [
         ("Order", _settings(model.order_step_)),
         ("Pruning", _settings(model.prune_step_)),
         *knowledge,
+        *halves,
         ("Seed", str(model.random_state)),
         ("Time to fit", f"{model.fit_seconds_:.1f} s"),
         ("Report written", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
@@ -242,7 +246,8 @@ def _run(model: CausalDiscovery) -> list[tuple[str, str]]:
 
 
 def _settings(step: Any) -> str:  # noqa: ANN401 - any step
-    settings = ", ".join(f"{name}={value!r}" for name, value in step.get_params(deep=False).items())
+    given = {name: value for name, value in step.get_params(deep=False).items() if value is not None}
+    settings = ", ".join(f"{name}={value!r}" for name, value in given.items())
     return f"{type(step).__name__}({settings})"
 
 

@@ -90,7 +90,7 @@
     const peek = () => state.pinned === null && show(k);
     group.addEventListener("mouseenter", peek);
     group.addEventListener("focus", peek);
-    group.addEventListener("click", () => pin(k));
+    group.addEventListener("click", (event) => { event.stopPropagation(); pin(k); });
     group.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pin(k); }
     });
@@ -134,6 +134,7 @@
         ...[...places].map(([i, place]) => drawNode(i, place)),
       ),
     );
+    byId("scroll").firstChild.addEventListener("click", () => { state.pinned = null; });
     fit();
   }
 
@@ -270,7 +271,7 @@
       }),
     );
     return [
-      html("p", {}, `${names[pair.first]} and ${names[pair.second]} act together on ${names[pair.target]} (p = ${number(pair.p_value)}): ` +
+      html("p", { class: "note" }, `${names[pair.first]} and ${names[pair.second]} act together on ${names[pair.target]} (p = ${number(pair.p_value)}): ` +
         `what they do beyond the sum of both. Blue raises ${names[pair.target]}, orange lowers it, by ${number(largest)} standard deviations at most.`),
       svg("svg", { viewBox: "0 0 420 264", role: "img", class: "heat", "aria-label": `Joint effect of ${names[pair.first]} and ${names[pair.second]}` }, ...cells, ...frame.parts),
     ];
@@ -374,7 +375,7 @@
   const degree = names.map((_, i) => edges.filter((edge) => edge.source === i || edge.target === i).length);
   if (data.positions) {
     drawAll();
-    byId("legend").textContent = "Causes above effects; thicker is stronger. Point at an edge, or tap it, to see what it does.";
+    byId("legend").textContent = "Causes above effects; thicker is stronger. Point at an edge to see what it does; click to keep it.";
     if (edges.length) show(0);
     else byId("panel").append(html("p", { class: "note" }, "No edge was found."));
   } else {
