@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -126,11 +128,23 @@ def nx_graphml(edges) -> str:
     return "\n".join(nx.generate_graphml(nx.DiGraph(edges)))
 
 
+PIECES = ["digraph", "dag", "{", "}", "[", "]", "=", "->", "<-", "--", "<->", "a", "b", '"c d"', ";", "node", "?", '"']
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=9), st.sampled_from(["", "digraph {", "dag {"]))
+def test_a_broken_text_is_refused_and_never_breaks_the_reader(pieces, opening):
+    text = " ".join([opening, *pieces, "}" if opening else ""])
+    for read in (Dag.from_dot, Dag.from_dagitty):
+        with contextlib.suppress(ValueError):
+            assert set(read(text).names) <= {"a", "b", "c d", "node", "dag", "digraph"}
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: Dag.from_dot("graph { a -- b }"), "must be written as 'digraph { ... }'. Got 'graph { a -- b }'"),
         (lambda: Dag.from_dot("digraph { a -> b"), "must be written as 'digraph"),
+        (lambda: Dag.from_dot("digraph }"), "must be written as 'digraph"),
         (lambda: Dag.from_dot(""), "must be written as 'digraph"),
         (lambda: Dag.from_dot("digraph { a -- b }"), "must be '->' or '<-'. Got 'a --'"),
         (lambda: Dag.from_dagitty("dag { a <-> b }"), "must be '->' or '<-'. Got 'a <->'"),

@@ -130,7 +130,7 @@ def _parsed(text: str, language: _Language) -> Parsed:
     tokens = _tokens(text, language)
     head = tokens[: tokens.index("{")] if "{" in tokens else tokens
     words = [word.lower() for word in head if word.lower() != "strict"]
-    if not words or words[0] not in language.openings or tokens[-1] != "}":
+    if not words or words[0] not in language.openings or "{" not in tokens or tokens[-1] != "}":
         raise ValueError(
             f"A {language.name} graph must be written as '{language.openings[0]} {{ ... }}'. Got '{text[:20]}'."
         )

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sartre import CausalDiscovery
+from sartre import CausalDiscovery, Knowledge
 from sartre.additive import AdditiveRegressor
 from sartre.order import FixedOrder
+from sartre.prune import CAMPruning
 from sartre.report import write_report
 from sartre.report.html import MAX_ROWS
 
@@ -150,6 +151,31 @@ def test_a_model_without_tests_or_edges_has_a_report_too(tmp_path):
     assert fitted.graph_.n_edges == 0
     _, data = report(tmp_path, fitted, X)
     assert data["edges"] == data["interactions"] == []
+
+
+def test_other_pruners_and_what_was_known_are_told_too(tmp_path, table):
+    known = Knowledge(required=[("lone", "d")])
+    fitted = CausalDiscovery(FixedOrder(["lone", "a", "c", "b", "d"]), CAMPruning(), knowledge=known).fit(table)
+    _, data = report(tmp_path, fitted, table)
+    assert len(data["edges"]) == fitted.graph_.n_edges > 1
+    assert (4, 3) in {(edge["source"], edge["target"]) for edge in data["edges"]}
+    assert all("shape" in edge for edge in data["edges"])
+    assert "lone" in dict(data["run"])["Knowledge"]
+
+
+def test_a_required_parent_that_is_constant_has_a_flat_function(tmp_path):
+    x = np.random.default_rng(0).normal(size=60)
+    X = pd.DataFrame({"still": np.full(60, 5.0), "x": x})
+    with pytest.warns(UserWarning, match="Constant columns"):
+        fitted = CausalDiscovery(
+            FixedOrder(["still", "x"]), random_state=0, knowledge=Knowledge(required=[("still", "x")])
+        ).fit(X)
+    with pytest.warns(UserWarning, match="Constant columns"):
+        _, data = report(tmp_path, fitted, X)
+    (edge,) = data["edges"]
+    assert edge["strength"] is None
+    assert set(edge["shape"]["values"]) == {0.0}
+    assert edge["shape"]["low"] < 5 < edge["shape"]["high"]
 
 
 def test_what_diagnostics_say_comes_first(tmp_path, table):

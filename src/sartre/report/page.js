@@ -28,6 +28,7 @@
   }
   const share = (value) => (value === null ? "–" : value.toFixed(3));
   const percent = (value) => (value === null || value === undefined ? "–" : `${Math.round(100 * value)} %`);
+  const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
   const short = (name, most) => {
     const letters = Array.from(name);
     return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : name;
@@ -175,8 +176,8 @@
     const left = Math.min(...[...places.values()].map(([x]) => x));
     for (const [key, [x, y]] of places) places.set(key, [x - left, y]);
     const routes = new Map([...into, ...from].map((k) => [k, [places.get(edges[k].source), places.get(edges[k].target)]]));
-    draw(places, routes, `${names[i]} with its ${into.length} causes above and ${from.length} effects below`);
-    byId("legend").textContent = `${names[i]}: ${into.length} causes above, ${from.length} effects below. Thicker is stronger.`;
+    draw(places, routes, `${names[i]} with ${count(into.length, "cause")} above and ${count(from.length, "effect")} below`);
+    byId("legend").textContent = `${names[i]}: ${count(into.length, "cause")} above, ${count(from.length, "effect")} below. Thicker is stronger.`;
     state.pinned = null;
     if (into.length + from.length) show([...into, ...from].sort((a, b) => edges[b].strength - edges[a].strength)[0]);
     else byId("panel").replaceChildren(html("p", { class: "note" }, "No edge at this variable."));
