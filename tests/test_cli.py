@@ -63,6 +63,37 @@ def edges_in(text: str) -> list[list[str]]:
 # What a run prints and writes
 
 
+def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, folder):
+    result = run("discover", table, "--report", "report.html", "--level", "0.01")
+    assert result.exit_code == 0, result.stderr
+    assert "Wrote graph.json and report.html" in result.stdout
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert data["names"] == ["flood", "rain", "river"]
+    river = next(edge for edge in data["edges"] if edge["source"] == 2)
+    assert river["shape"]["high"] > 1000
+    assert len(data["columns"]["2"]) == 200
+    result = run("discover", table, "--report", "report.html", "--no-data")
+    assert result.exit_code == 0
+    assert "holds no sample" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--no-data"], "--no-data says what goes into a report; add --report FILE."),
+        (["--report", "nowhere/report.html"], "There is no folder 'nowhere'"),
+        (["--report", "graph.json"], "cannot both go to 'graph.json'"),
+        (["--report", "water.csv"], "'water.csv' is the data itself"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_told_before_the_work(table, folder, arguments, message):
+    result = run("discover", table, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert names_in(folder) == ["water.csv"]
+
+
 def test_discover_prints_the_edges_and_writes_the_graph(table, folder):
     result = run("discover", table)
     assert result.exit_code == 0

@@ -79,6 +79,12 @@ def discover(
     ],
     *,
     out_file: Annotated[Path, typer.Option("--out", help="Where the graph goes, as JSON.")] = Path("graph.json"),
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a report to look at in a browser: one HTML file.")
+    ] = None,
+    no_data: Annotated[
+        bool, typer.Option("--no-data", help="Put no row of the table into the report, so that it can be shared.")
+    ] = False,
     level: Annotated[
         float | None, typer.Option(help="False parents a variable, where nothing has an effect: 0.01 if not given.")
     ] = None,
@@ -101,13 +107,18 @@ def discover(
         from sartre.validation import as_table  # noqa: PLC0415
 
         check_destination(out_file, source)
+        _check_report(report, source, out_file, no_data=no_data)
         frame, truth = _load(source)
-        table = as_table(frame).standardized()
+        data = as_table(frame)
+        table = data.standardized()
         start = time.perf_counter()
         model = _fit(table, penalty=penalty, level=level, seed=seed, jobs=jobs)
         seconds = time.perf_counter() - start
         comparison = None if truth is None else _comparison(truth, model.graph_)
         write_text_atomically(out_file, _as_json(model, source))
+        if report is not None:
+            with _progress():
+                model.report(report, data, include_data=not no_data)
         rows, columns = table.shape
         n_edges = model.graph_.n_edges
         summary = f"{rows} rows, {columns} columns, standardised; {n_edges} edges in {seconds:.1f} s"
@@ -116,7 +127,22 @@ def discover(
         out.print("Order: " + ", ".join(_ordered_names(model)), soft_wrap=True)
         if comparison is not None:
             out.print(comparison, "SHD counts wrong edges, SID wrong causal effects: lower is better.", sep="\n")
-        out.print(f"Wrote {out_file}", soft_wrap=True)
+        out.print(f"Wrote {out_file}" + ("" if report is None else f" and {report}"), soft_wrap=True)
+
+
+def _check_report(report: Path | None, source: str, out_file: Path, *, no_data: bool) -> None:
+    """Refuse what would fail after a long run, before it."""
+    if report is None:
+        if no_data:
+            raise ValueError("--no-data says what goes into a report; add --report FILE.")
+        return
+    from sartre.files import check_destination  # noqa: PLC0415
+    from sartre.report.layout import require_igraph  # noqa: PLC0415
+
+    check_destination(report, source)
+    if report.resolve() == out_file.resolve():
+        raise ValueError(f"Graph and report cannot both go to '{report}'; name two files.")
+    require_igraph()
 
 
 def _load(source: str) -> tuple[pd.DataFrame, Dag | None]:
@@ -236,7 +262,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: '{error.filename}'."
     text = " ".join(str(error).split())
-    if isinstance(error, (ValueError, TypeError, OSError)):
+    if isinstance(error, (ValueError, TypeError, OSError, ImportError)):
         return text
     return f"Unexpected {type(error).__name__}: {text}; run again with --debug to see where."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
@@ -14,6 +15,9 @@ from sartre.steps import fit_within, fresh
 from sartre.validation import as_table, check_order
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sartre.confidence import Stability
     from sartre.knowledge import Knowledge
     from sartre.validation import RandomState
 
@@ -47,6 +51,8 @@ class CausalDiscovery(BaseEstimator):
     edges_ : DataFrame
         The edges with what the pruner says of each.
     order_step_, prune_step_ : the fitted steps
+    fit_seconds_ : float
+        How long it took.
 
     Examples
     --------
@@ -85,6 +91,7 @@ class CausalDiscovery(BaseEstimator):
         X : array of shape (n, d) or data frame
             At least 10 rows and 2 columns of finite numbers.
         """
+        start = perf_counter()
         table = as_table(X, min_rows=MIN_ROWS, min_columns=2)
         known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
@@ -105,4 +112,21 @@ class CausalDiscovery(BaseEstimator):
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
         self.edges_ = self.prune_step_.edges_
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
+        self.fit_seconds_ = perf_counter() - start
         return self
+
+    def report(
+        self,
+        path: str | Path,
+        X: Any,  # noqa: ANN401 - any table
+        *,
+        stability: Stability | None = None,
+        include_data: bool = True,
+    ) -> None:
+        """Write a report of the fitted model, one HTML file; `sartre.report.write_report` says what is in it.
+
+        A model keeps no data, so the table it was fitted to is given again, in any units.
+        """
+        from sartre.report import write_report  # noqa: PLC0415 - drawing stands above learning
+
+        write_report(self, X, path, stability=stability, include_data=include_data)

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sartre import graph_text
 from sartre.validation import check_unique, default_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import networkx as nx
+    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
 DIRECTION = "source -> target"
@@ -43,6 +45,14 @@ class Dag:
     ['rain', 'sprinkler']
     >>> dag.topological_order()
     ['rain', 'sprinkler', 'wet']
+
+    Every way out states the direction and has a way back: `to_networkx`, `to_frame` (edge list), `to_dict` (JSON),
+    `to_gml`, `to_graphml`, `to_dot`, `to_dagitty`, `to_lingam` (transposed), `to_causal_learn` (endpoints).
+
+    >>> Dag.from_dagitty("dag { rain -> wet <- sprinkler }") == dag
+    True
+    >>> dag.to_lingam().tolist()
+    [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
     """
 
     __slots__ = ("_adjacency", "_index", "_names")
@@ -140,10 +150,115 @@ class Dag:
         """Return a networkx ``DiGraph`` with the same nodes and edges."""
         import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
 
-        graph = nx.DiGraph()
+        graph = nx.DiGraph(direction=DIRECTION)
         graph.add_nodes_from(self._names)
         graph.add_edges_from(self.edges)
         return graph
+
+    def to_dowhy(self) -> nx.DiGraph:
+        """Return the graph that DoWhy takes: ``CausalModel(data, treatment, outcome, graph=...)``, ``gcm`` models."""
+        graph = self.to_networkx()
+        for name in graph.nodes:
+            graph.nodes[name]["observed"] = "yes"
+        return graph
+
+    def to_lingam(self) -> NDArray[np.float64]:
+        """Return lingam's matrix, the TRANSPOSE of ours: ``B[i, j] = 1`` where j is a cause of i."""
+        return self._adjacency.T.astype(np.float64)
+
+    @classmethod
+    def from_lingam(cls, matrix: ArrayLike, names: Sequence[str] | None = None) -> Dag:
+        """Read lingam's ``adjacency_matrix_``: ``B[i, j]`` is non-zero where j is a cause of i."""
+        return cls(np.asarray(matrix).T, names)
+
+    def to_causal_learn(self) -> NDArray[np.int64]:
+        """Return causal-learn's matrix of endpoints: for i -> j, -1 (tail) at [i, j] and 1 (arrow) at [j, i]."""
+        matrix = self._adjacency.astype(np.int64)
+        return matrix.T - matrix
+
+    @classmethod
+    def from_causal_learn(cls, matrix: ArrayLike, names: Sequence[str] | None = None) -> Dag:
+        """Read causal-learn's ``graph`` matrix; an edge without a direction is refused."""
+        ends = np.asarray(matrix)
+        arrows = (ends == -1) & (ends.T == 1)
+        unclear = np.argwhere((ends != 0) & ~arrows & ~arrows.T)
+        if len(unclear):
+            i, j = unclear[0]
+            raise ValueError(
+                f"Every edge must have one direction: -1 at [i, j], 1 at [j, i]. Got {ends[i, j]} at [{i}, {j}] and "
+                f"{ends[j, i]} at [{j}, {i}]; orient that edge, or leave it out."
+            )
+        return cls(arrows, names)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the edges as a data frame with columns ``source`` and ``target``."""
+        import pandas as pd  # noqa: PLC0415 - a graph does not need it
+
+        return pd.DataFrame(self.edges, columns=["source", "target"], dtype=object)
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, names: Sequence[str] | None = None) -> Dag:
+        """Read a data frame of edges, such as ``edges_``; variables without an edge are in `names` only."""
+        missing = [column for column in ("source", "target") if column not in frame.columns]
+        if missing:
+            raise ValueError(f"A table of edges must have the columns source and target. Missing: {missing}.")
+        return cls.from_edges(list(zip(frame["source"], frame["target"], strict=True)), names)
+
+    def to_gml(self) -> str:
+        """Return the graph as GML, for Gephi, Cytoscape, igraph and DoWhy."""
+        import networkx as nx  # noqa: PLC0415
+
+        return "\n".join([*nx.generate_gml(self.to_networkx()), ""])
+
+    @classmethod
+    def from_gml(cls, text: str) -> Dag:
+        """Read GML; its nodes' labels are the names."""
+        import networkx as nx  # noqa: PLC0415
+
+        return cls.from_networkx(nx.parse_gml(text))
+
+    def to_graphml(self) -> str:
+        """Return the graph as GraphML; names are the nodes' attribute ``name``, for ids are words."""
+        import networkx as nx  # noqa: PLC0415
+
+        graph_text.check_xml(self._names)
+        graph = nx.DiGraph(direction=DIRECTION)
+        ids = {name: f"n{i}" for i, name in enumerate(self._names)}
+        graph.add_nodes_from((node, {"name": name}) for name, node in ids.items())
+        graph.add_edges_from((ids[source], ids[target]) for source, target in self.edges)
+        return "\n".join([*nx.generate_graphml(graph), ""])
+
+    @classmethod
+    def from_graphml(cls, text: str) -> Dag:
+        """Read GraphML; names are the nodes' attribute ``name``, or their ids where no node has one."""
+        import networkx as nx  # noqa: PLC0415
+
+        graph = nx.parse_graphml(text)
+        names = dict(graph.nodes(data="name", default=""))  # no text between the tags: the empty name
+        if graph.graph.get("direction") == DIRECTION or any(names.values()):
+            check_unique(list(names.values()))
+            graph = nx.relabel_nodes(graph, names)
+        return cls.from_networkx(graph)
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT language."""
+        return graph_text.write_dot(self._names, self.edges, DIRECTION)
+
+    @classmethod
+    def from_dot(cls, text: str) -> Dag:
+        """Read a ``digraph`` of names and arrows in DOT; attributes are passed over."""
+        parsed = graph_text.read_dot(text)
+        return cls.from_edges(parsed.edges, parsed.names)
+
+    def to_dagitty(self) -> str:
+        """Return the graph as dagitty.net and R's dagitty read it."""
+        return graph_text.write_dagitty(self._names, self.edges)
+
+    @classmethod
+    def from_dagitty(cls, text: str) -> Dag:
+        """Read DAGitty's ``dag { ... }`` of names and arrows; positions and roles are passed over."""
+        parsed = graph_text.read_dagitty(text)
+        return cls.from_edges(parsed.edges, parsed.names)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, ready for JSON; the direction is spelled out in the result."""

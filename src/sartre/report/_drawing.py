@@ -1,0 +1,54 @@
+"""Colours and small parts that the plots share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+from matplotlib.patches import FancyArrowPatch
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.path import Path
+
+BLUE, GREY, ORANGE = "#2457c5", "#8793aa", "#c95c1a"
+PALE, RIM = "#eef2fb", "#b9c6e6"
+PLAIN: dict[str, Any] = {"parse_math": False}  # a name with dollars in it is no formula
+LONGEST = 18  # letters of a name in a drawing
+
+
+def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return the Axes given or, for None, those of a new figure of a size in inches."""
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def bare(ax: Axes) -> None:
+    """Take away the frame's upper and right side."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def short(name: str) -> str:
+    """Return a name on one line, cut where it is long.
+
+    Examples
+    --------
+    >>> short("a name of very many letters")
+    'a name of very ma…'
+    """
+    flat = " ".join(name.split())
+    return flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…"
+
+
+def strengths(edges: pd.DataFrame | None) -> dict[tuple[str, str], float]:
+    """Return the strengths of edges that have one, by source and target."""
+    if edges is None:
+        return {}
+    known = edges[edges["strength"].notna()]
+    return dict(zip(zip(known["source"], known["target"], strict=True), known["strength"].clip(0, 1), strict=True))
+
+
+def draw_arrow(ax: Axes, path: Path, strength: float | None) -> None:
+    """Draw an edge along a path, the thicker the stronger."""
+    width = 1.0 + 3.0 * (0.05 if strength is None else strength) ** 0.5
+    ax.add_patch(FancyArrowPatch(path=path, arrowstyle="-|>", mutation_scale=11, lw=width, color=GREY, capstyle="butt"))

@@ -1,0 +1,267 @@
+"""The report: one HTML file with everything in it, for a browser without a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import platform
+from datetime import datetime, timezone
+from importlib.metadata import version
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sartre.files import check_destination, write_text_atomically
+from sartre.report.layout import layered
+from sartre.report.mechanisms import mechanisms, on_even_grid
+from sartre.validation import as_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from sartre.confidence import Stability
+    from sartre.discovery import CausalDiscovery
+    from sartre.report.layout import Layout
+    from sartre.report.mechanisms import Mechanism
+    from sartre.validation import Table
+
+MAX_DRAWN = 60  # variables in one drawing; above, the page shows one variable and its neighbours
+MAX_ROWS = 2000  # samples in the page
+MAX_CELLS = 200_000  # numbers of the table in the page: wide tables bring fewer samples
+MAX_SHAPES = 3000  # edges with their function in the page, the strongest
+HEAT_MAP = 24  # cells along each side
+SAMPLE_SEED = 0
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
+_COLUMN_NOTES = [
+    ("strength", "share of the target's variance that is lost without the source"),
+    (
+        "p-value",
+        "of the test that kept the edge; the same rows chose the model, so it ranks edges and is no error rate",
+    ),
+    ("margin", "pull of the source over the penalty; at 1 the edge is just kept"),
+    ("frequency", "share of the half-samples on which the edge was found"),
+    ("before", "share of the half-samples whose order has the source before the target"),
+    ("acts with", "other causes that change what this one does"),
+]
+_ASSUMPTIONS = (
+    "The arrows are causal only as far as the assumptions hold: no hidden common cause of two variables, no feedback, "
+    "and each variable a function of its causes plus noise that is independent of them."
+)
+_MISSING = "An edge that is missing may be too weak for this many samples; check what matters by other means."
+
+
+def write_report(
+    model: CausalDiscovery,
+    X: Any,  # noqa: ANN401 - any table
+    path: str | Path,
+    *,
+    stability: Stability | None = None,
+    include_data: bool = True,
+) -> None:
+    """Write a report of a fitted model: the graph, what each edge does, how sure it is, and what was run.
+
+    It is one file that needs no network, in light and dark, for screens, phones and paper.
+
+    Parameters
+    ----------
+    model : CausalDiscovery
+        Fitted.
+    X : array of shape (n, d) or data frame
+        The table that the model was fitted to. Its columns may be in other units (shifted and scaled), such as the
+        original ones of a table that was standardised.
+    path : str or Path
+        Where the page goes.
+    stability : Stability, optional
+        What `sartre.stability` found, for the edges' selection frequencies.
+    include_data : bool
+        Whether points are drawn beside the functions: up to 2000 samples of the table are then in the page. Without
+        them it holds names, functions and counts only, and can go to people who may not see rows.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> from sartre import CausalDiscovery
+    >>> from sartre.order import FixedOrder
+    >>> x = np.linspace(-1, 1, 100)
+    >>> X = np.column_stack([x, x**2 + np.random.default_rng(0).normal(size=100) / 10])
+    >>> model = CausalDiscovery(order=FixedOrder([0, 1]), random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(model, X, os.path.join(folder, "report.html"))
+    ...     os.listdir(folder)
+    ['report.html']
+    """
+    check_is_fitted(model, "graph_")
+    check_destination(path)
+    table = as_table(X)
+    if list(table.names) != model.graph_.names:
+        raise ValueError(
+            f"A report needs the table that the model was fitted to. Its columns are {', '.join(model.graph_.names)}; "
+            f"got {', '.join(table.names)}."
+        )
+    write_text_atomically(path, _page(_content(model, table, stability, include_data=include_data)))
+
+
+def _page(content: dict[str, Any]) -> str:
+    """Return the page; only the script and the style that we ship may run in it, whatever else got inside."""
+    read = {kind: files("sartre.report").joinpath(f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js")}
+    digest = {kind: base64.b64encode(hashlib.sha256(read[kind].encode()).digest()).decode() for kind in ("css", "js")}
+    policy = f"default-src 'none'; style-src 'sha256-{digest['css']}'; script-src 'sha256-{digest['js']}'"
+    data = json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    page = read["html"].replace("{{policy}}", policy).replace("{{css}}", read["css"]).replace("{{js}}", read["js"])
+    return page.replace("{{data}}", data)  # last: a name may look like a place to fill
+
+
+def _content(
+    model: CausalDiscovery, table: Table, stability: Stability | None, *, include_data: bool
+) -> dict[str, Any]:
+    dag = model.graph_
+    layout = layered(dag) if len(dag) <= MAX_DRAWN else None
+    found = mechanisms(dag, table)
+    edges = _edges(model, found, layout, stability)
+    rows = _sample(table.shape) if include_data else np.empty(0, np.intp)
+    causes = {edge["source"] for edge in edges}
+    return {
+        "summary": f"{len(dag)} variables, {dag.n_edges} edges, learnt from {table.shape[0]} samples by "
+        f"{type(model.order_step_).__name__} and {type(model.prune_step_).__name__}",
+        "names": dag.names,
+        "edges": edges,
+        "positions": None if layout is None else _rounded(layout.positions, 3),
+        "interactions": _interactions(model, table),
+        "frequencies": stability is not None,
+        "columns": {j: _short(table.values[rows, j]) for j in causes} if include_data else {},
+        "residuals": {j: _short(one.residual[rows]) for j, one in found.items()} if include_data else {},
+        "sample": _said_of(rows, table.shape[0]) if include_data else None,
+        "order": [int(j) for j in model.order_],
+        "notes": _notes(model, table, include_data=include_data),
+        "run": _run(model, stability),
+        "column_notes": _COLUMN_NOTES,
+    }
+
+
+def _edges(
+    model: CausalDiscovery, found: dict[int, Mechanism], layout: Layout | None, stability: Stability | None
+) -> list[dict[str, Any]]:
+    """Return the edges, strongest first, each with its numbers, its route in the drawing and its function."""
+    dag = model.graph_
+    index = {name: j for j, name in enumerate(dag.names)}
+    routes = {} if layout is None else dict(zip(dag.edges, layout.routes, strict=True))
+    edges = []
+    for rank, row in enumerate(model.edges_.to_dict("records")):
+        source, target = index[row["source"]], index[row["target"]]
+        edge: dict[str, Any] = {"source": source, "target": target}
+        edge |= {key: _number(row.get(key)) for key in ("strength", "p_value", "margin")}
+        if stability is not None:
+            edge["frequency"] = _number(stability.edge_frequency[source, target])
+            edge["before"] = _number(stability.order_frequency[source, target])
+        if routes:
+            edge["route"] = _rounded(routes[row["source"], row["target"]], 3)
+        if rank < MAX_SHAPES:
+            curve = next(curve for curve in found[target].curves if curve.parent == source)
+            low, high = float(curve.x[0]), float(curve.x[-1])
+            edge["shape"] = {"low": low, "high": high, "values": _short(curve.values), "std": _short(curve.std)}
+        edges.append(edge)
+    return edges
+
+
+def _interactions(model: CausalDiscovery, table: Table) -> list[dict[str, Any]]:
+    pairs = getattr(model.prune_step_, "interactions_", None)
+    if pairs is None:
+        return []
+    names = list(table.names)
+    found = []
+    for row, shape in zip(pairs.itertuples(), model.prune_step_.interaction_shapes_, strict=True):
+        first, second = names.index(row.first), names.index(row.second)
+        even = on_even_grid(shape, (table.values[:, first], table.values[:, second]), HEAT_MAP)
+        found.append(
+            {
+                "first": first,
+                "second": second,
+                "target": names.index(row.target),
+                "p_value": _number(row.p_value),
+                "x": [float(even.first_values[0]), float(even.first_values[-1])],
+                "y": [float(even.second_values[0]), float(even.second_values[-1])],
+                "effect": [_short(line) for line in even.effect],
+            }
+        )
+    return found
+
+
+def _sample(shape: tuple[int, int]) -> NDArray[np.intp]:
+    """Return the samples that go into the page: all, or a random few."""
+    n, d = shape
+    most = min(MAX_ROWS, max(1, MAX_CELLS // d))
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(SAMPLE_SEED).choice(n, most, replace=False))
+
+
+def _said_of(rows: NDArray[np.intp], n: int) -> str:
+    which = f"all {n} samples" if len(rows) == n else f"{len(rows)} of the {n} samples, drawn at random"
+    return (
+        "Line: fitted effect, other causes held fixed. Band: plus and minus two standard errors. "
+        f"Points: {which}, without the part of the other causes; the outermost 1 % lie outside the frame."
+    )
+
+
+def _notes(model: CausalDiscovery, table: Table, *, include_data: bool) -> list[str]:
+    notes = [str(text) for text in getattr(getattr(model, "diagnostics_", None), "messages", ())]
+    notes += [_ASSUMPTIONS, _MISSING]
+    bound = getattr(model.prune_step_, "false_edges_bound_", None)
+    if bound is not None:
+        notes.append(f"If no variable depended on another, about {bound:.2g} edges would be found on average.")
+    robust = getattr(model.prune_step_, "robust_targets_", [])
+    if robust:
+        notes.append(
+            f"Heavy tails or uneven noise: the tests of {', '.join(robust)} are made on ranks, with variances that "
+            "follow the samples."
+        )
+    if include_data:
+        notes.append(f"This page holds values of {len(_sample(table.shape))} samples: share it as you would the table.")
+    else:
+        notes.append("This page holds no sample of the table: names, fitted functions and counts only.")
+    return notes
+
+
+def _run(model: CausalDiscovery, stability: Stability | None) -> list[tuple[str, str]]:
+    from sartre import __version__  # noqa: PLC0415 - it is there once all is imported
+
+    knowledge = [("Knowledge", str(model.knowledge))] if model.knowledge is not None else []
+    halves = [("Half-samples", str(2 * stability.n_pairs))] if stability is not None else []
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    return [
+        ("Order", _settings(model.order_step_)),
+        ("Pruning", _settings(model.prune_step_)),
+        *knowledge,
+        *halves,
+        ("Seed", str(model.random_state)),
+        ("Time to fit", f"{model.fit_seconds_:.1f} s"),
+        ("Report written", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
+        ("Versions", f"sartre {__version__}, Python {platform.python_version()}, {packages}"),
+    ]
+
+
+def _settings(step: Any) -> str:  # noqa: ANN401 - any step
+    given = {name: value for name, value in step.get_params(deep=False).items() if value is not None}
+    settings = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return f"{type(step).__name__}({settings})"
+
+
+def _number(value: Any) -> float | None:  # noqa: ANN401 - a number or nothing
+    return None if value is None or not np.isfinite(value) else float(f"{value:.4g}")
+
+
+def _rounded(values: NDArray[np.float64], digits: int) -> list[Any]:
+    return np.round(values, digits).tolist()
+
+
+def _short(values: NDArray[np.float64]) -> list[Any]:
+    """Return numbers to a ten-thousandth of their range: more is not seen."""
+    spread = float(np.ptp(values)) if len(values) else 0.0
+    if spread == 0.0:
+        return [float(f"{value:.6g}") for value in values]
+    return _rounded(values, int(4 - np.floor(np.log10(spread))))

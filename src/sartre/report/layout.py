@@ -1,0 +1,154 @@
+"""Where the nodes of a drawing stand: layers, causes above effects, few crossings (igraph's Sugiyama layout).
+
+igraph says which layer's nodes stand left of which; how far apart they stand is solved here, so that a graph of sixty
+variables fits a screen: in each layer, the places nearest to those of the neighbours in the layers around.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import ceil, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.isotonic import isotonic_regression
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+
+    from sartre.graph import Dag
+
+ROW = 7.0  # steps to the right, at least, before the parts of a graph that do not hang together go on below
+BEND = 0.3  # room of an edge on its way through a layer, in widths of a node
+WIDTH = 1.5  # of a layer, over the square root of the number of nodes
+SWEEPS = 20
+
+
+class Layout(NamedTuple):
+    """A drawing on a grid: a step to the right is a node's width, a step down a layer.
+
+    positions (d, 2): x to the right and y downwards, from 0; routes: for each of ``dag.edges`` the points it passes
+    through, shape (k, 2), from its source to its target, further down at each.
+    """
+
+    positions: NDArray[np.float64]
+    routes: list[NDArray[np.float64]]
+
+
+def layered(dag: Dag) -> Layout:
+    """Place causes above effects; parts that do not hang together stand side by side, variables without an edge last.
+
+    Examples
+    --------
+    >>> from sartre import Dag
+    >>> layout = layered(Dag.from_edges([("rain", "wet"), ("wet", "slippery")], ["wet", "rain", "slippery", "lone"]))
+    >>> layout.positions.tolist()
+    [[0.0, 1.0], [0.0, 0.0], [0.0, 2.0], [1.0, 0.0]]
+    """
+    index = {name: i for i, name in enumerate(dag.names)}
+    edges = np.array([(index[source], index[target]) for source, target in dag.edges], dtype=np.intp).reshape(-1, 2)
+    positions = np.zeros((len(dag), 2))
+    routes = [np.zeros((0, 2))] * len(edges)
+    parts = []
+    for nodes in _parts(len(dag), edges):
+        own = np.flatnonzero(np.isin(edges[:, 0], nodes))
+        places, paths = _sugiyama(len(nodes), np.searchsorted(nodes, edges[own]))
+        parts.append((nodes, own, places, paths, np.vstack([places, *paths]).max(axis=0)))
+    parts.sort(key=lambda part: -len(part[0]))
+    widest = max([ROW, *(size[0] for *_, size in parts)])
+    corner, bottom = np.zeros(2), 0.0
+    for nodes, own, places, paths, size in parts:
+        if corner[0] > 0 and corner[0] + size[0] > widest:
+            corner = np.array([0.0, bottom])
+        positions[nodes] = places + corner
+        for k, path in zip(own, paths, strict=True):
+            routes[k] = path + corner
+        bottom = max(bottom, corner[1] + size[1] + 1)
+        corner = np.array([corner[0] + size[0] + 1, corner[1]])
+    return Layout(positions, routes)
+
+
+def require_igraph() -> ModuleType:
+    """Return igraph, or say how to get it."""
+    try:
+        import igraph  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ImportError(
+            "Drawing a graph needs igraph, which is not installed. Install it with: pip install 'sartre[report]'"
+        ) from None
+    return igraph
+
+
+def _parts(d: int, edges: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return the variables of each part that hangs together, increasing."""
+    links = coo_array((np.ones(len(edges)), edges.T), shape=(d, d))
+    count, label = connected_components(links, directed=False) if d else (0, np.empty(0))
+    return [np.flatnonzero(label == k) for k in range(count)]
+
+
+def _sugiyama(d: int, edges: NDArray[np.intp]) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
+    """Place one part: igraph 1.0 mixes up the routes of graphs that do not hang together."""
+    if d == 1:
+        return np.zeros((1, 2)), []
+    layers = _layers(d, edges)
+    layout = (
+        require_igraph()
+        .Graph(n=d, edges=edges.tolist(), directed=True)
+        .layout_sugiyama(layers=layers.tolist(), maxiter=1000)
+    )
+    bends = [np.array(points, dtype=np.float64).reshape(-1, 2) for points in layout.edge_routing]
+    points = np.vstack([np.array(layout.coords, dtype=np.float64), *bends])
+    ends = d + np.cumsum([0, *(len(bend) for bend in bends)])
+    paths = [[i, *range(ends[k], ends[k + 1]), j] for k, (i, j) in enumerate(edges.tolist())]
+    points[:, 0] = _narrowed(points, paths, d)
+    points -= points.min(axis=0)
+    return points[:d], [points[path] for path in paths]
+
+
+def _layers(d: int, edges: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the layer of each node: below all its causes, no layer much wider than the drawing is high.
+
+    Those with the longest way down come first, and those without a cause stand just above their first effect.
+    """
+    depth, height = np.zeros((2, d), dtype=np.intp)
+    for _ in range(d):
+        np.maximum.at(depth, edges[:, 1], depth[edges[:, 0]] + 1)
+        np.maximum.at(height, edges[:, 0], height[edges[:, 1]] + 1)
+    room = np.full(2 * d + 1, ceil(WIDTH * sqrt(d)))
+    layers = np.zeros(d, dtype=np.intp)
+    for node in np.lexsort((-height, depth)):
+        causes = edges[edges[:, 1] == node, 0]
+        lowest = layers[causes].max() + 1 if len(causes) else 0
+        layers[node] = lowest + np.flatnonzero(room[lowest:])[0]
+        room[layers[node]] -= 1
+    for node in np.flatnonzero(depth == 0):
+        first_effect = layers[edges[edges[:, 0] == node, 1]].min()
+        layer = max((k for k in range(layers[node] + 1, first_effect) if room[k]), default=layers[node])
+        room[layers[node]] += 1
+        room[layer] -= 1
+        layers[node] = layer
+    return np.unique(layers, return_inverse=True)[1]
+
+
+def _narrowed(points: NDArray[np.float64], paths: list[list[int]], d: int) -> NDArray[np.float64]:
+    """Return x of every node and bend: as near to its neighbours as the order in its layer and its width allow."""
+    links = np.array([pair for path in paths for pair in pairwise(path)], dtype=np.intp)
+    count = len(points)
+    near = coo_array((np.ones(2 * len(links)), np.vstack([links, links[:, ::-1]]).T), shape=(count, count)).tocsr()
+    degree = near.sum(axis=1)
+    width = np.where(np.arange(count) < d, 1.0, BEND)
+    rows = [np.flatnonzero(points[:, 1] == layer) for layer in np.unique(points[:, 1])]
+    rows = [row[np.argsort(points[row, 0], kind="stable")] for row in rows]
+    offsets = [np.cumsum(width[row]) - width[row] / 2 for row in rows]
+    x = np.zeros(count)
+    for row, offset in zip(rows, offsets, strict=True):
+        x[row] = offset - offset.mean()
+    for sweep in range(SWEEPS):
+        for row, offset in list(zip(rows, offsets, strict=True))[:: 1 if sweep % 2 == 0 else -1]:
+            wanted = (near[row] @ x) / degree[row]
+            x[row] = offset + isotonic_regression(wanted - offset, sample_weight=1 / width[row])
+    return x

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sartre import CausalDiscovery, Knowledge
+from sartre.additive import AdditiveRegressor
+from sartre.order import FixedOrder
+from sartre.prune import CAMPruning
+from sartre.report import write_report
+from sartre.report.html import MAX_ROWS
+
+SAMPLED = 3000
+
+
+class Page(HTMLParser):
+    """The tags of a page, the text of its scripts and styles, and everything that could load something."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags, self.raw, self.loads, self._open = [], {}, [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.loads += [value for name, value in attrs if name in {"src", "href", "srcset", "action", "background"}]
+        self._open = (tag, dict(attrs).get("id")) if tag in {"script", "style"} else None
+
+    def handle_data(self, data):
+        if self._open:
+            self.raw[self._open] = self.raw.get(self._open, "") + data
+
+
+def report(tmp_path, model, X, **settings):
+    path = tmp_path / "report.html"
+    write_report(model, X, path, **settings)
+    text = path.read_text(encoding="utf-8")
+    return text, json.loads(Page(text).raw["script", "data"])
+
+
+def test_the_page_tells_the_model(tmp_path, model, table, found):
+    text, data = report(tmp_path, model, table, stability=found)
+    names = data["names"]
+    assert names == list(table.columns)
+    told = [(names[edge["source"]], names[edge["target"]]) for edge in data["edges"]]
+    assert sorted(told) == sorted(model.graph_.edges)
+    assert [edge["strength"] for edge in data["edges"]] == pytest.approx(model.edges_["strength"], rel=1e-3)
+    assert [names[j] for j in data["order"]] == ["a", "c", "b", "d", "lone"]
+    pair = model.prune_step_.interactions_.iloc[0]
+    assert [names[data["interactions"][0][key]] for key in ("first", "second", "target")] == list(pair[:3])
+    assert all(0 <= edge["frequency"] <= 1 for edge in data["edges"])
+    run = dict(data["run"])
+    assert run["Seed"] == "0"
+    assert run["Half-samples"] == "6"
+    assert run["Order"].startswith("FixedOrder(")
+    assert "penalty='auto'" in run["Pruning"]
+    assert "AAAI" in text
+    assert "Kanamori" in text
+
+
+def test_the_page_loads_nothing_and_runs_nothing_but_its_own_script(tmp_path, model, table):
+    text, _ = report(tmp_path, model, table)
+    page = Page(text)
+    assert page.loads == []
+    assert page.tags.count("script") == 2
+    assert "default-src 'none'" in text
+    assert "unsafe" not in text
+
+
+def test_hostile_names_are_data_and_nothing_else(tmp_path, hostile):
+    X, fitted = hostile
+    text, data = report(tmp_path, fitted, X)
+    page = Page(text)
+    assert "<" not in page.raw["script", "data"]
+    assert page.tags.count("script") == 2
+    assert "img" not in page.tags
+    assert data["names"] == list(X.columns)
+    assert fitted.graph_.n_edges > 0
+
+
+def test_without_data_no_sample_is_in_the_page(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    X = pd.DataFrame({"x": x, "y": x**2 + rng.normal(size=300) / 9}) * 1234.56789
+    fitted = CausalDiscovery(FixedOrder(["x", "y"]), random_state=0).fit((X - X.mean()) / X.std())
+    told, data = report(tmp_path, fitted, X)
+    untold, without = report(tmp_path, fitted, X, include_data=False)
+    digits = [f"{value:.1f}" for value in np.abs(X.to_numpy().ravel()) if value >= 100]
+    assert sum(text in told for text in digits) > 200  # so they would be seen
+    assert len(data["columns"]["0"]) == len(data["residuals"]["1"]) == 300
+    assert sum(text in untold for text in digits) <= 3  # a number of a curve may look like one by chance
+    assert without["columns"] == without["residuals"] == {}
+    assert without["sample"] is None
+    assert any("holds no sample" in note for note in without["notes"])
+    assert any("holds values of 300 samples" in note for note in data["notes"])
+
+
+def test_many_rows_are_sampled_and_the_page_says_so(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=SAMPLED)
+    X = np.column_stack([x, np.sin(x) + rng.normal(size=SAMPLED) / 9])
+    fitted = CausalDiscovery(FixedOrder([0, 1]), random_state=0).fit(X)
+    text, data = report(tmp_path, fitted, X)
+    assert len(data["columns"]["0"]) == MAX_ROWS
+    assert f"{MAX_ROWS} of the {SAMPLED} samples, drawn at random" in data["sample"]
+    again, _ = report(tmp_path, fitted, X)
+    assert Page(again).raw["script", "data"].split('"run"')[0] == Page(text).raw["script", "data"].split('"run"')[0]
+
+
+def test_points_and_curve_are_a_fit_of_the_target(tmp_path, model, table):
+    _, data = report(tmp_path, model, table)
+    edge = next(edge for edge in data["edges"] if (edge["source"], edge["target"]) == (0, 1))
+    shape = edge["shape"]
+    x = np.linspace(shape["low"], shape["high"], len(shape["values"]))
+    smooth = AdditiveRegressor().fit(table[["a"]], table["b"]).shape_function("a", x, return_std=True)
+    assert shape["values"] == pytest.approx(smooth.values, abs=1e-3)
+    assert shape["std"] == pytest.approx(smooth.std, abs=1e-3)
+    partial = np.interp(data["columns"]["0"], x, shape["values"]) + np.array(data["residuals"]["1"])
+    assert (
+        np.abs(partial - (table["b"] - table["b"].mean()))[table["a"].abs() < 2].max() < 0.02
+    )  # straight between the points
+
+
+def test_units_change_the_axes_and_nothing_else(tmp_path, model, table):
+    _, data = report(tmp_path, model, table)
+    _, scaled = report(tmp_path, model, 10 * table + 500)
+    here, there = data["interactions"][0], scaled["interactions"][0]
+    assert there["x"][0] > 400
+    assert np.array(there["effect"]) == pytest.approx(np.array(here["effect"]), abs=0.1)
+    assert np.ptp(scaled["edges"][0]["shape"]["values"]) == pytest.approx(
+        10 * np.ptp(data["edges"][0]["shape"]["values"]), rel=0.1
+    )
+
+
+def test_500_variables_stay_small_and_are_not_drawn_at_once(tmp_path, large):
+    X, fitted = large
+    text, data = report(tmp_path, fitted, X)
+    assert fitted.graph_.n_edges > 400
+    assert data["positions"] is None
+    assert all("shape" in edge for edge in data["edges"])
+    assert len(text) < 4e6
+
+
+def test_a_model_without_tests_or_edges_has_a_report_too(tmp_path):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    fitted = CausalDiscovery(FixedOrder([0, 1, 2]), random_state=0).fit(X)
+    assert fitted.graph_.n_edges == 0
+    _, data = report(tmp_path, fitted, X)
+    assert data["edges"] == data["interactions"] == []
+
+
+def test_other_pruners_and_what_was_known_are_told_too(tmp_path, table):
+    known = Knowledge(required=[("lone", "d")])
+    fitted = CausalDiscovery(FixedOrder(["lone", "a", "c", "b", "d"]), CAMPruning(), knowledge=known).fit(table)
+    _, data = report(tmp_path, fitted, table)
+    assert len(data["edges"]) == fitted.graph_.n_edges > 1
+    assert (4, 3) in {(edge["source"], edge["target"]) for edge in data["edges"]}
+    assert all("shape" in edge for edge in data["edges"])
+    assert "lone" in dict(data["run"])["Knowledge"]
+
+
+def test_a_required_parent_that_is_constant_has_a_flat_function(tmp_path):
+    x = np.random.default_rng(0).normal(size=60)
+    X = pd.DataFrame({"still": np.full(60, 5.0), "x": x})
+    with pytest.warns(UserWarning, match="Constant columns"):
+        fitted = CausalDiscovery(
+            FixedOrder(["still", "x"]), random_state=0, knowledge=Knowledge(required=[("still", "x")])
+        ).fit(X)
+    with pytest.warns(UserWarning, match="Constant columns"):
+        _, data = report(tmp_path, fitted, X)
+    (edge,) = data["edges"]
+    assert edge["strength"] is None
+    assert set(edge["shape"]["values"]) == {0.0}
+    assert edge["shape"]["low"] < 5 < edge["shape"]["high"]
+
+
+def test_what_diagnostics_say_comes_first(tmp_path, table):
+    fitted = CausalDiscovery(FixedOrder(list(table.columns)), random_state=0).fit(table)
+
+    class Said:
+        messages = ("Column a looks linear.",)
+
+    fitted.diagnostics_ = Said()
+    _, data = report(tmp_path, fitted, table)
+    assert data["notes"][0] == "Column a looks linear."
+
+
+def test_the_model_writes_its_report_itself(tmp_path, model, table):
+    model.report(tmp_path / "own.html", table, include_data=False)
+    assert "holds no sample" in (tmp_path / "own.html").read_text(encoding="utf-8")
+
+
+def test_another_table_is_refused_by_name(tmp_path, model, table):
+    with pytest.raises(ValueError, match=r"columns are a, b, c, d, lone; got x0"):
+        write_report(model, table.to_numpy(), tmp_path / "report.html")
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        write_report(model, table, tmp_path / "none" / "report.html")
+    assert list(tmp_path.iterdir()) == []
