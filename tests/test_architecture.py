@@ -11,7 +11,7 @@ import sartre
 
 ROOT = Path(sartre.__file__).parent
 LAYERS = [  # each may import from itself and from those before it
-    {"validation", "files", "steps", "precedence", "knowledge", "checkpoint"},
+    {"table", "columns", "missing", "scores", "validation", "files", "steps", "precedence", "knowledge", "checkpoint"},
     {"additive", "graph"},
     {"stein"},
     {"order", "prune"},

@@ -200,7 +200,8 @@ def stability(
       rain -> river
     """
     check_number("stability", "n_pairs", n_pairs, low=1, integer=True)
-    table = as_table(X, min_rows=2 * MIN_ROWS, min_columns=2)
+    holes = getattr(model, "missing", "error") != "error"  # what to do about them is decided on each half
+    table = as_table(X, min_rows=2 * MIN_ROWS, min_columns=2, categories=True, missing=holes)
     known = constraints(model, table.names)
     store = _opened(checkpoint, model, table, random_state)
     numbers = range(2 * n_pairs)
