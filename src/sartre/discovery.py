@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from sartre.graph import Dag
 from sartre.knowledge import constraints
@@ -20,6 +21,7 @@ from sartre.validation import check_order, seed_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sartre.diagnostics import Diagnostics
     from sartre.knowledge import Knowledge
     from sartre.table import Table
     from sartre.validation import RandomState
@@ -145,7 +147,18 @@ class CausalDiscovery(BaseEstimator):
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
         self.edges_ = self.prune_step_.edges_
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
+        self._table, self._diagnostics = table, None
         return self
+
+    @property
+    def diagnostics_(self) -> Diagnostics:
+        """What the data and the fit say about the assumptions."""
+        check_is_fitted(self)
+        if self._diagnostics is None:
+            from sartre.diagnostics import diagnose  # noqa: PLC0415 - it stands above this module
+
+            self._diagnostics = diagnose(self, self._table)
+        return self._diagnostics
 
 
 def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:

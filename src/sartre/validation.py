@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from sartre.columns import Column, read_objects, read_series
@@ -329,6 +330,8 @@ def _warn_about_columns(table: Table) -> None:
     copies = []
     for j in np.flatnonzero(~table.constant):
         column = table.values[:, j] + 0.0  # -0.0 is 0.0
+        if j in table.levels:  # levels by their first sample: what they are called does not make them differ
+            column = pd.factorize(column)[0]
         original = first.setdefault(column.tobytes(), table.names[j])
         if original != table.names[j]:
             copies.append(f"{table.names[j]} = {original}")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from sartre.additive.trees import Embedding
 
 
+NOTHING = Basis(np.empty(0), np.empty((1, 0)), np.empty((0, 0)))  # of a column without a value
+
+
 def level_basis(column: NDArray[np.float64], scale: float = 1.0) -> Basis:
     """Return the indicators of the levels 0, 1, ... of a category, without a penalty: its test is the F test.
 
@@ -33,7 +36,7 @@ def level_basis(column: NDArray[np.float64], scale: float = 1.0) -> Basis:
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    n_levels = int(np.nanmax(column, initial=0.0)) + 1
+    n_levels = int(np.nanmax(column)) + 1
     return Basis(np.arange(n_levels - 1.0), scale * np.eye(n_levels), np.zeros((n_levels, n_levels)))
 
 
@@ -69,9 +72,12 @@ def smooth_bases(X: NDArray[np.float64], n_splines: int, nominal: Collection[int
     """
     bases = []
     for j, column in enumerate(X.T):
-        absent = np.isnan(column)
-        basis = level_basis(column) if j in nominal else spline(column[~absent], n_splines).basis()
-        bases.append(with_missing(basis) if absent.any() else basis)
+        there = ~np.isnan(column)
+        if not there.any():
+            bases.append(NOTHING)
+            continue
+        basis = level_basis(column) if j in nominal else spline(column[there], n_splines).basis()
+        bases.append(basis if there.all() else with_missing(basis))
     return bases
 
 
@@ -100,6 +106,9 @@ def interval_bases(
     bases = []
     for j, column in enumerate(X.T):
         there = ~np.isnan(column)
+        if not there.any():
+            bases.append(NOTHING)
+            continue
         if j in nominal:
             basis = level_basis(column, scale)._replace(penalty=None)
         else:

@@ -76,14 +76,16 @@ def pair_basis(X: NDArray[np.float64], nominal: Collection[int] = ()) -> PairBas
     values, orders, grids = np.zeros((d, n, DEGREE)), np.tile(_ORDERS, (d, 1)), []
     for j, column in enumerate(X.T):
         there = np.flatnonzero(~np.isnan(column))
-        if j in nominal:
+        if len(there) == 0:
+            grids.append(there)
+        elif j in nominal:
             contrasts = _contrasts(column[there])
             m = contrasts.shape[1]
-            values[j][there, :m] = contrasts * np.sqrt(n / max(len(there), 1))
+            values[j][there, :m] = contrasts * np.sqrt(n / len(there))
             orders[j] = max(m, 1) / (1 / _ORDERS[: max(m, 1)]).sum()
             grids.append(there[np.unique(column[there], return_index=True)[1]])
         else:
-            values[j][there] = rank_polynomials(column[there][:, None])[0] * np.sqrt(n / max(len(there), 1))
+            values[j][there] = rank_polynomials(column[there][:, None])[0] * np.sqrt(n / len(there))
             grids.append(there[_spread_out(column[there])])
     return PairBasis(values, orders, grids)
 

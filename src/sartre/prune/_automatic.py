@@ -114,21 +114,25 @@ class AutomaticPruning:
 def without_repeats(table: Table) -> Table:
     """Drop rows that repeat another, with a warning, where that cannot be chance: some column is continuous.
 
-    A bootstrap sample or a join repeats rows, and to any test ten copies of a row are ten times the evidence. Rows of
-    a table whose columns all have few values repeat by chance and stay.
+    A bootstrap sample or a join repeats rows, and to any test ten copies of a row are ten times the evidence. Rows
+    without a value in a continuous column repeat by chance and stay.
     """
     values = np.nan_to_num(table.values, nan=np.inf)  # missing is missing
     _, first = np.unique(values, axis=0, return_index=True)
-    n, kept = len(values), len(first)
-    if kept == n or max(len(np.unique(column)) for column in values[first].T) < CONTINUOUS * kept:
+    n = len(values)
+    if len(first) == n:
+        return table
+    continuous = [len(np.unique(column)) >= CONTINUOUS * len(first) for column in values[first].T]
+    kept = np.isin(np.arange(n), first) | np.isinf(values[:, continuous]).all(axis=1)
+    if kept.all():
         return table
     warnings.warn(
-        f"{n - kept} of {n} rows repeat another row, which continuous columns do not do by chance (a bootstrap sample? "
-        "a join?). They are left out of the tests: copies are no evidence.",
+        f"{n - kept.sum()} of {n} rows repeat another row, which continuous columns do not do by chance (a bootstrap "
+        "sample? a join?). They are left out of the tests: copies are no evidence.",
         UserWarning,
         stacklevel=4,
     )
-    return table.take(np.sort(first))
+    return table.take(np.flatnonzero(kept))
 
 
 def warn_about_near_copies(table: Table) -> None:

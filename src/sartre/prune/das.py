@@ -15,14 +15,13 @@ from threadpoolctl import threadpool_limits
 from sartre.prune.cam import CAMPruning
 from sartre.stein import Stein
 from sartre.steps import fit_within, fresh
+from sartre.table import Table
 from sartre.validation import as_table, check_candidates, check_number, check_order, check_required
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from sartre.validation import Table
 
 logger = logging.getLogger(__name__)
 _NOISE = 0x5A7274E_DA5_2023  # a seed of its own: nobody's data is drawn from it
@@ -115,7 +114,9 @@ class DAS(BaseEstimator):
         check_number("DAS", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_number("DAS", "min_parents", self.min_parents, low=0, integer=True)
         check_number("DAS", "max_parents", self.max_parents, low=max(1, self.min_parents), integer=True)
-        table = as_table(X, min_rows=10, categories=True)
+        table = as_table(X, min_rows=10, categories=True, missing=isinstance(X, Table))
+        if table.missing.any():
+            raise ValueError("DAS needs a table without missing values. Choose missing='drop' or 'impute', or SARTRE.")
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions, table.names)
         demanded = check_required(required, positions, allowed, table.names)
