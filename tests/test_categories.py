@@ -216,7 +216,7 @@ def test_what_is_no_category_is_refused_with_a_reason(column, message):
 
 def test_too_many_levels_are_refused_in_a_categorical_too():
     table = pd.DataFrame({"a": np.arange(300.0), "b": pd.Categorical(np.arange(300) % 31)})
-    with pytest.raises(ValueError, match="Column 'b' has 31 levels in 300 rows.*At most 30"):
+    with pytest.raises(ValueError, match=r"Column 'b' has 31 levels in 300 rows.*At most 30"):
         CausalDiscovery().fit(table)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from sartre import CausalDiscovery, stability
@@ -212,11 +213,16 @@ def test_a_column_without_any_value_is_refused():
         learnt(holed().assign(w=np.nan), "bin")
 
 
-def test_pandas_and_polars_agree():
+def test_pandas_polars_and_arrow_agree():
     table = holed(n=100)
-    first, second = (as_table(data, categories=True, missing=True) for data in (table, pl.from_pandas(table)))
-    assert first.levels == second.levels
-    np.testing.assert_array_equal(first.values, second.values)
+    expected = as_table(table, categories=True, missing=True)
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    coded = arrow.set_column(4, "c", arrow["c"].dictionary_encode())
+    categorical = table.astype({"c": "category"})
+    for other in (pl.from_pandas(table), pl.from_pandas(categorical), categorical, arrow, coded):
+        found = as_table(other, categories=True, missing=True)
+        assert found.levels == expected.levels == {4: ("a", "b", "c")}
+        np.testing.assert_array_equal(found.values, expected.values)
 
 
 def test_halves_are_treated_in_the_models_way():

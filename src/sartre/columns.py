@@ -44,7 +44,7 @@ def read_series(column: nw.Series[Any], name: str, *, categories: bool) -> Colum
         if hasattr(native, "cat") and getattr(native.cat, "ordered", False):
             codes = np.asarray(native.cat.codes, dtype=np.float64)
             return Column(np.where(codes < 0, np.nan, codes))
-        return as_category(column.to_numpy(), name)
+        return as_category(np.array(column.to_list(), dtype=object), name)
     if isinstance(kind, (nw.String, nw.Object, nw.Unknown)):
         return read_objects(column.to_numpy(), name, categories=categories)
     raise TypeError(f"Column '{name}' is of type {kind}. A number is needed: code it as one or leave the column out.")

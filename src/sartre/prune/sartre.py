@@ -40,8 +40,9 @@ PENALTIES = (0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 class Interaction(NamedTuple):
     """The shape of what two variables do together to a target, beyond what each does alone.
 
-    first_values (a,), second_values (b,): a grid of their values, increasing, in their own units; effect (a, b): first
-    down, second across, in standard deviations of the target (of its normal scores, where the tests were robust).
+    first_values (a,), second_values (b,): a grid of their values, increasing, in their own units (the levels of a
+    category by number, sorted by name); effect (a, b): first down, second across, in standard deviations of the target
+    (of its normal scores, where the tests were robust).
     """
 
     first_values: NDArray[np.float64]
@@ -77,6 +78,10 @@ class SARTRE(BaseEstimator):
     the residual, and everything is tested, one term at a time, before it stays. With a penalty given as a number it is
     the paper's method and no more; the number is in the unit of the target: standardise columns whose units are
     arbitrary.
+
+    The levels of a category are the leaves of every tree, and the smooth function of a category is its levels' means. A
+    category of three levels or more is regressed by the indicators of its k common levels: at 1 / k of the level each,
+    or each with the given penalty. Its parents are theirs, with k times the smallest p-value.
 
     Parameters
     ----------
