@@ -74,8 +74,9 @@ class CausalDiscovery(BaseEstimator):
     five levels take part in interactions.
 
     Orderers see numbers only, and most of them assume continuous noise. Two levels are 0 and 1; more are replaced by
-    scores along the main direction of the data (`sartre.scores.scored`). Where a category ends up in the order is
-    not reliable, which a warning says unless `knowledge` or a fixed order settles it.
+    scores along the main direction of the data (`sartre.scores.scored`). Where a category ends up in the order is not
+    reliable (`SCORE` puts it first whatever the data say), which a warning says unless `knowledge` or a fixed order
+    settles it.
 
     **Missing values.** They are refused by default, counted by column. ``"drop"`` leaves out every row that has one,
     ``"impute"`` fills them in, numbers by draws from scikit-learn's iterative imputer and categories by the
