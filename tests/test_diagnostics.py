@@ -107,6 +107,14 @@ def test_categories_and_few_values_are_told_and_not_tested():
     assert found.nodes.loc["a", "independence"] > 0.001
 
 
+def test_a_table_of_categories_alone_is_told_about():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.choice(list("xyz"), 100), "b": rng.choice(list("uvw"), 100)})
+    found = diagnose(model([("a", "b")], ["a", "b"]), table)
+    assert np.isnan(found.var_sortability)
+    assert len(found.messages) == 1
+
+
 # Sortability
 
 EDGES = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")]

@@ -238,3 +238,32 @@ def test_constant_and_standardised_columns_do_not_count_missing_values():
     table = Table(values, ("a", "b"))
     assert table.constant.tolist() == [False, True]
     np.testing.assert_array_equal(table.standardized().values, [[-1, 0], [np.nan, 0], [1, np.nan]])
+
+
+def any_table(rng):
+    """A few columns of any kind, some with few values, some with many holes."""
+    n, columns = int(rng.integers(15, 60)), {}
+    for j in range(int(rng.integers(2, 6))):
+        column = pd.Series(
+            [
+                rng.normal(size=n),
+                rng.integers(0, 3, n).astype(float),
+                rng.choice(list("abcd"), n, p=[0.7, 0.2, 0.05, 0.05]).astype(object),
+                rng.choice(["u", "v"], n).astype(object),
+            ][rng.integers(4)]
+        )
+        column[rng.random(n) < rng.choice([0, 0.1, 0.5])] = np.nan
+        column[:2] = column.dropna().iloc[0]
+        columns[f"c{j}"] = column
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("prune", [*PRUNERS, SARTRE(penalty=0.1), SARTRE(robust=True)], ids=repr)
+def test_any_kinds_of_columns_with_any_holes_give_a_graph(prune):
+    for seed in range(15):
+        table = any_table(np.random.default_rng([seed, 73]))
+        for missing in ("bin", "impute"):
+            found = learnt(table, missing, prune, SCORE())
+            assert found.graph_.names == list(table.columns)  # a Dag is acyclic
+            assert len(found.diagnostics_.nodes) == table.shape[1]

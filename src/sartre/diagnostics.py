@@ -180,7 +180,7 @@ def _node(table: Table, j: int, parents: NDArray[np.intp], pairs: Sequence[tuple
     mine = table.select(parents).take(rows)
     residual = _residual(standardise(column), mine, [(_place(parents, a), _place(parents, b)) for a, b in pairs])
     scores = normal_scores(residual[:, None])[:, 0]
-    told["autocorrelation"] = float(np.corrcoef(scores[1:], scores[:-1])[0, 1]) if residual.std() > 0 else np.nan
+    told["autocorrelation"] = float((scores[1:] * scores[:-1]).sum() / (scores**2).sum()) if scores.any() else np.nan
     if len(np.unique(column)) < FEW_VALUES:
         return told
     told["skewness"], told["kurtosis"] = float(skew(residual)), float(kurtosis(residual))
@@ -235,20 +235,24 @@ def _place(parents: NDArray[np.intp], j: int) -> int:
     return int(np.flatnonzero(parents == j)[0])
 
 
-def _r2(table: Table, numbers: Sequence[int]) -> NDArray[np.float64]:
+def _standardised(table: Table, numbers: list[int]) -> NDArray[np.float64]:
+    return np.column_stack([np.empty((table.shape[0], 0)), *(standardise(table.values[:, j]) for j in numbers)])
+
+
+def _r2(table: Table, numbers: list[int]) -> NDArray[np.float64]:
     """Return the share of each column that a linear model of all others explains, missing values at the mean."""
-    Z = np.column_stack([standardise(table.values[:, j]) for j in numbers])
+    Z = _standardised(table, numbers)
     square = Z.T @ Z / len(Z)
     square[np.diag_indices(len(square))] += 1e-9  # copies
     result = np.full(table.shape[1], np.nan)
-    result[list(numbers)] = np.clip(1 - 1 / np.diag(np.linalg.inv(square)), 0.0, 1.0)
+    result[numbers] = np.clip(1 - 1 / np.diag(np.linalg.inv(square)), 0.0, 1.0)
     return result
 
 
-def _copies(table: Table, numbers: Sequence[int]) -> tuple[tuple[str, str], ...]:
-    Z = np.column_stack([standardise(table.values[:, j]) for j in numbers])
+def _copies(table: Table, numbers: list[int]) -> tuple[tuple[str, str], ...]:
+    Z = _standardised(table, numbers)
     first: dict[bytes, int] = {}
-    pairs = [(a, b) for a, b in near_copies(Z)]
+    pairs = near_copies(Z)
     for k in np.flatnonzero(Z.any(axis=0)).tolist():
         original = first.setdefault(Z[:, k].tobytes(), k)
         if original != k:

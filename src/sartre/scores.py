@@ -11,6 +11,8 @@ from sartre.table import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+DIGITS = 9  # of a score: levels that lie in one place have one score
+
 
 def scored(table: Table) -> Table:
     """Replace the levels of every nominal column by scores, so that all columns are numbers.
@@ -44,7 +46,7 @@ def scored(table: Table) -> Table:
         totals, counts = np.bincount(codes, weights=component), np.bincount(codes)
         scores = (totals / np.maximum(counts, 1))[codes]
         spread = scores.std()
-        values[:, j] = (scores - scores.mean()) / spread if spread > 0 else scores
+        values[:, j] = np.round((scores - scores.mean()) / spread, DIGITS) if spread > 0 else 0.0
     return Table(values, table.names)
 
 
