@@ -167,7 +167,7 @@ def stability(
         Or anything with ``fit(X)``, ``order_`` and ``adjacency_matrix_``. It stays as it is; its knowledge is obeyed
         on each half. If its ``random_state`` is None, each half-sample has a seed of its own.
     X : array of shape (n, d) or data frame
-        At least 20 rows.
+        At least 20 rows. Missing values are treated on each half as the model says.
     n_pairs : int
         Pairs of half-samples.
     n_jobs : int, optional
