@@ -222,7 +222,7 @@ def test_too_many_levels_are_refused_in_a_categorical_too():
 
 def test_steps_that_need_numbers_refuse_categories():
     table = people()
-    with pytest.raises(ValueError, match="Column 'group' holds '[abcd]' in row 0 .*A number is needed"):
+    with pytest.raises(ValueError, match=r"Column 'group' holds '[abcd]' in row 0 .*A number is needed"):
         SCORE().fit(table)
     with pytest.raises(ValueError, match=r"Columns of numbers are needed here. Got categories: group, colour"):
         SCORE().fit(as_table(table, categories=True))
