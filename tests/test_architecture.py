@@ -11,7 +11,8 @@ import sartre
 
 ROOT = Path(sartre.__file__).parent
 LAYERS = [  # each may import from itself and from those before it
-    {"validation", "files", "steps", "precedence", "knowledge", "checkpoint", "linear", "graph_text"},
+    {"table", "columns", "missing", "scores", "validation", "files", "steps", "precedence", "knowledge", "checkpoint"}
+    | {"linear", "graph_text"},
     {"additive", "graph"},
     {"stein", "hsic"},
     {"order", "prune"},

@@ -70,8 +70,9 @@ class Checkpoint:
 
 
 def describe_table(table: Table) -> str:
-    """Return a digest of a table's values and names."""
-    digest = hashlib.sha256(json.dumps([table.shape, table.names]).encode())
+    """Return a digest of a table's values, names and levels."""
+    levels = [[j, table.levels[j]] for j in sorted(table.levels)]
+    digest = hashlib.sha256(json.dumps([table.shape, table.names, levels]).encode())
     digest.update(table.values.tobytes(order="F"))
     return digest.hexdigest()
 

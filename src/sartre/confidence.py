@@ -167,7 +167,7 @@ def stability(
         Or anything with ``fit(X)``, ``order_`` and ``adjacency_matrix_``. It stays as it is; its knowledge is obeyed
         on each half. If its ``random_state`` is None, each half-sample has a seed of its own.
     X : array of shape (n, d) or data frame
-        At least 20 rows.
+        At least 20 rows. Missing values are treated on each half as the model says.
     n_pairs : int
         Pairs of half-samples.
     n_jobs : int, optional
@@ -200,7 +200,8 @@ def stability(
       rain -> river
     """
     check_number("stability", "n_pairs", n_pairs, low=1, integer=True)
-    table = as_table(X, min_rows=2 * MIN_ROWS, min_columns=2)
+    holes = getattr(model, "missing", "error") != "error"  # what to do about them is decided on each half
+    table = as_table(X, min_rows=2 * MIN_ROWS, min_columns=2, categories=True, missing=holes)
     known = constraints(model, table.names)
     store = _opened(checkpoint, model, table, random_state)
     numbers = range(2 * n_pairs)

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from sartre.graph import Dag
 from sartre.knowledge import constraints
-from sartre.order import OrderSearch
+from sartre.missing import imputed, read_table
+from sartre.order import FixedOrder, OrderSearch
 from sartre.prune import SARTRE
+from sartre.scores import scored
 from sartre.steps import fit_within, fresh
-from sartre.validation import as_table, check_order
+from sartre.validation import check_order, seed_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from sartre.confidence import Stability
+    from sartre.diagnostics import Diagnostics
     from sartre.knowledge import Knowledge
+    from sartre.table import Table
     from sartre.validation import RandomState
 
 MIN_ROWS = 10
@@ -37,6 +46,8 @@ class CausalDiscovery(BaseEstimator):
         where something is known. `sartre.prune.SARTRE` by default.
     knowledge : Knowledge, optional
         What is known beforehand, by column names. It is checked before any work, and the result obeys it.
+    missing : "error", "drop", "bin" or "impute"
+        What to do about missing values; see below.
     n_jobs, random_state : optional
         Handed to every step that has such a setting and leaves it at None.
 
@@ -53,6 +64,33 @@ class CausalDiscovery(BaseEstimator):
     order_step_, prune_step_ : the fitted steps
     fit_seconds_ : float
         How long it took.
+    diagnostics_ : Diagnostics
+        What the data and the fit say about the assumptions (`sartre.diagnostics`), computed when first asked for.
+
+    Notes
+    -----
+    **Columns.** Numbers and booleans are numbers, and so is an ordered pandas categorical: its position in the order.
+    Other categoricals, polars enums and text are categories, with at most n / 10 levels and 100 (five always may be).
+    Refused, with the reason, are more levels than that (ids, free text), dates, numbers written as text, and
+    columns that mix text and numbers. What levels are called changes nothing.
+
+    As a parent a category is a bin a level; its test is the F test of all its levels together. As a target, a category
+    of two levels is regressed as 0 and 1; one of more by the indicator of every level with ten samples or more, at an
+    equal share of the level, and what any of them needs is a parent. Least squares of indicators is an approximation:
+    its tests are those of a linear probability model, robust ones where the variance calls for it. Categories of up to
+    five levels take part in interactions.
+
+    Orderers see numbers only, and most of them assume continuous noise. Two levels are 0 and 1; more are replaced by
+    scores along the main direction of the data (`sartre.scores.scored`). Where a category ends up in the order is not
+    reliable (`SCORE` puts it first whatever the data say), which a warning says unless `knowledge` or a fixed order
+    settles it.
+
+    **Missing values.** They are refused by default, counted by column. ``"drop"`` leaves out every row that has one,
+    ``"impute"`` fills them in, numbers by draws from scikit-learn's iterative imputer and categories by the
+    most common level (`sartre.missing.imputed`); both with a warning. With ``"bin"`` missing is a value of its own
+    for a parent, so that missingness that tells something is found; rows where the target is missing are left out
+    of that target's regression only; and the orderer sees the imputed table. `SARTRE` and `CAMPruning` take ``"bin"``,
+    `DAS` does not.
 
     Examples
     --------
@@ -74,12 +112,14 @@ class CausalDiscovery(BaseEstimator):
         prune: Any = None,  # noqa: ANN401 - anything with fit(X, order), adjacency_matrix_ and edges_
         *,
         knowledge: Knowledge | None = None,
+        missing: str = "error",
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.order = order
         self.prune = prune
         self.knowledge = knowledge
+        self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -89,16 +129,20 @@ class CausalDiscovery(BaseEstimator):
         Parameters
         ----------
         X : array of shape (n, d) or data frame
-            At least 10 rows and 2 columns of finite numbers.
+            At least 10 rows and 2 columns, of numbers or of categories.
         """
         start = perf_counter()
-        table = as_table(X, min_rows=MIN_ROWS, min_columns=2)
+        seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
+        table = read_table(X, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
         known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         orderer = fresh(OrderSearch() if self.order is None else self.order, **settings)
         pruner = fresh(SARTRE() if self.prune is None else self.prune, **settings)
         before, candidates, required = known.before, ~known.forbidden, known.required
-        self.order_step_ = fit_within(orderer, table, before=before if before.any() else None)
+        if not isinstance(orderer, FixedOrder):
+            _warn_about_categories(table, before)
+        numbers = scored(imputed(table, seed))
+        self.order_step_ = fit_within(orderer, numbers, before=before if before.any() else None)
         self.order_ = check_order(self.order_step_.order_, table.names)
         known.check_order(self.order_, type(orderer).__name__)
         self.prune_step_ = fit_within(
@@ -112,21 +156,46 @@ class CausalDiscovery(BaseEstimator):
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
         self.edges_ = self.prune_step_.edges_
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
+        self._table, self._diagnostics = table, None
         self.fit_seconds_ = perf_counter() - start
         return self
+
+    @property
+    def diagnostics_(self) -> Diagnostics:
+        """What the data and the fit say about the assumptions."""
+        check_is_fitted(self)
+        if self._diagnostics is None:
+            from sartre.diagnostics import diagnose  # noqa: PLC0415 - it stands above this module
+
+            self._diagnostics = diagnose(self, self._table)
+        return self._diagnostics
 
     def report(
         self,
         path: str | Path,
-        X: Any,  # noqa: ANN401 - any table
+        X: Any = None,  # noqa: ANN401 - any table
         *,
         stability: Stability | None = None,
         include_data: bool = True,
     ) -> None:
         """Write a report of the fitted model, one HTML file; `sartre.report.write_report` says what is in it.
 
-        A model keeps no data, so the table it was fitted to is given again, in any units.
+        `X` is the table the model was fitted to, in any units; the very table by default.
         """
         from sartre.report import write_report  # noqa: PLC0415 - drawing stands above learning
 
-        write_report(self, X, path, stability=stability, include_data=include_data)
+        write_report(self, self._table if X is None else X, path, stability=stability, include_data=include_data)
+
+
+def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:
+    """Name the categories that may stand anywhere in the order as far as is known."""
+    settled = (before | before.T | np.eye(len(before), dtype=bool)).all(axis=1)
+    loose = [table.names[j] for j in sorted(table.levels) if not settled[j]]
+    if loose:
+        shown = ", ".join(loose[:5]) + (f" and {len(loose) - 5} more" if len(loose) > 5 else "")
+        warnings.warn(
+            f"Orderers assume continuous noise, so where categories come in the order is not reliable: {shown}. If it "
+            "is known what they precede or follow, say so in 'knowledge'.",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from sartre.graph import Dag
-from sartre.linear import explained_by_others
+from sartre.linear import alignment, explained_by_others
 from sartre.validation import as_table, check_order
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Distance = Literal["sid", "parent_aid", "ancestor_aid", "oset_aid"]
 EDGE_DIRECTION = "from row to column"  # gadjid's words for A[i, j] = 1 meaning i -> j
-SAME = 1e-9  # numbers this close, relative to the larger, are a tie
 
 
 class Sortability(NamedTuple):
@@ -297,20 +296,7 @@ def sortability(X: Any, dag: Graph) -> Sortability:  # noqa: ANN401 - any table
         graph = graph.reindex(table.names)
     adjacency = graph.adjacency.astype(bool)
     variance = np.where(table.constant, 0.0, table.values.var(axis=0))
-    return Sortability(_alignment(adjacency, variance), _alignment(adjacency, explained_by_others(table)))
-
-
-def _alignment(adjacency: NDArray[np.bool_], numbers: NDArray[np.float64]) -> float:
-    """Return the share of pairs, over paths of each length, along which the numbers grow; ties count half."""
-    growth = numbers - numbers[:, None]
-    tie = np.abs(growth) <= SAME * np.maximum(numbers, numbers[:, None])
-    agreement = np.where(tie, 0.5, growth > 0)
-    agreed, total, linked = 0.0, 0, adjacency
-    while linked.any():
-        agreed += float(agreement[linked].sum())
-        total += int(linked.sum())
-        linked = linked @ adjacency
-    return agreed / total if total else float("nan")
+    return Sortability(alignment(adjacency, variance)[0], alignment(adjacency, explained_by_others(table))[0])
 
 
 def _mistakes(distance: Distance, truth: Graph, guess: Graph) -> int:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from dataclasses import dataclass
-from decimal import Decimal
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 from scipy import sparse
+
+from sartre.columns import Column, read_objects, read_series
+from sartre.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,46 +27,15 @@ LARGEST = 1e150  # the square of anything larger may overflow a double
 _SHOWN = 5
 
 
-@dataclass(frozen=True)
-class Table:
-    """Checked data: finite float64 columns (contiguous each) and their names.
-
-    Every ``fit`` of this library takes one as it takes an array, so data is checked once.
-    ``np.asarray(table)`` gives the values, for estimators that know nothing of this class.
-    """
-
-    values: NDArray[np.float64]
-    names: tuple[str, ...]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
-        return self.values.shape[0], self.values.shape[1]
-
-    def standardized(self) -> Table:
-        """Return the table with every column at mean zero and variance one (constant columns at zero)."""
-        centred = self.values - self.values.mean(axis=0)
-        scale = np.where(self.constant, 1.0, centred.std(axis=0))
-        return Table(np.asfortranarray(np.where(self.constant, 0.0, centred / scale)), self.names)
-
-    def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return the table of some rows."""
-        return Table(np.asfortranarray(self.values[rows]), self.names)
-
-    @property
-    def constant(self) -> NDArray[np.bool_]:
-        """Which columns hold one value only, up to the last digits."""
-        low, high = self.values.min(axis=0), self.values.max(axis=0)
-        return high - low <= 4 * np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401 - NumPy's own
-        if dtype is None and not copy:
-            return self.values
-        return np.array(self.values, dtype=dtype)
-
-
-def as_table(X: Any, *, min_rows: int = 1, min_columns: int = 1) -> Table:  # noqa: ANN401 - any table is welcome
-    """Check a table of numbers and keep its names.
+def as_table(
+    X: Any,  # noqa: ANN401 - any table is welcome
+    *,
+    min_rows: int = 1,
+    min_columns: int = 1,
+    categories: bool = False,
+    missing: bool = False,
+) -> Table:
+    """Check a table and keep its names.
 
     Parameters
     ----------
@@ -72,6 +43,10 @@ def as_table(X: Any, *, min_rows: int = 1, min_columns: int = 1) -> Table:  # no
         Rows are samples, columns are variables.
     min_rows, min_columns : int
         Fewer raise a ``ValueError``.
+    categories : bool
+        Whether text and categoricals are welcome (`sartre.columns.read_series`), or numbers only.
+    missing : bool
+        Whether missing values are welcome; they are NaN.
 
     Returns
     -------
@@ -83,13 +58,14 @@ def as_table(X: Any, *, min_rows: int = 1, min_columns: int = 1) -> Table:  # no
     >>> as_table([[1, 2.5], [3, 4.5]]).names
     ('x0', 'x1')
     """
-    if isinstance(X, Table):
-        table = X
-    else:
-        values, names = _read(X)
-        check_unique(names)
-        _check_finite(values, names)
-        table = Table(values, tuple(names))
+    table = X if isinstance(X, Table) else _read(X, categories=categories)
+    if table.levels and not categories:
+        raise ValueError(
+            f"Columns of numbers are needed here. Got categories: {_listed([table.names[j] for j in table.levels])}. "
+            "Code them as numbers, leave them out, or go through CausalDiscovery, which does the first."
+        )
+    if not (missing and table is X):
+        _check_finite(table, missing=missing)
     if table.shape[0] < min_rows:
         raise ValueError(f"At least {min_rows} rows are needed. Got {table.shape[0]}. Bring more samples.")
     if table.shape[1] < min_columns:
@@ -256,7 +232,7 @@ def seed_of(owner: str, random_state: RandomState) -> int:
     return int(random_state)
 
 
-def _read(X: Any) -> tuple[NDArray[np.float64], list[str]]:  # noqa: ANN401
+def _read(X: Any, *, categories: bool) -> Table:  # noqa: ANN401
     if sparse.issparse(X):
         raise TypeError("A dense table is needed. Got a sparse matrix; pass X.toarray().")
     if nw.dependencies.is_pandas_like_dataframe(X):
@@ -265,10 +241,9 @@ def _read(X: Any) -> tuple[NDArray[np.float64], list[str]]:  # noqa: ANN401
     if isinstance(frame, nw.DataFrame):
         names = [str(name) for name in frame.columns]
         _check_for_index(names)
-        values = np.empty(frame.shape, dtype=np.float64, order="F")
-        for j, name in enumerate(names):
-            values[:, j] = _numeric(frame[:, j], name)
-        return values, names
+        check_unique(names)
+        columns = [read_series(frame[:, j], name, categories=categories) for j, name in enumerate(names)]
+        return _joined(columns, names, frame.shape[0])
     array = _to_array(X)
     if array.ndim == 0:
         raise TypeError(f"A table is needed: a two-dimensional array or an eager data frame. Got {type(X).__name__}.")
@@ -279,11 +254,18 @@ def _read(X: Any) -> tuple[NDArray[np.float64], list[str]]:  # noqa: ANN401
         )
     names = default_names(array.shape[1])
     if array.dtype.kind in "fiub":
-        return np.array(array, dtype=np.float64, order="F"), names
+        return Table(np.array(array, dtype=np.float64, order="F"), tuple(names))
     if array.dtype.kind not in "OUS":
         raise TypeError(f"A table of real numbers is needed. Got an array of dtype {array.dtype}.")
-    columns = [_from_objects(array[:, j].astype(object), name) for j, name in enumerate(names)]
-    return np.asfortranarray(np.column_stack(columns) if columns else np.empty(array.shape)), names
+    columns = [read_objects(array[:, j].astype(object), name, categories=categories) for j, name in enumerate(names)]
+    return _joined(columns, names, len(array))
+
+
+def _joined(columns: Sequence[Column], names: Sequence[str], n_rows: int) -> Table:
+    values = np.empty((n_rows, len(columns)), dtype=np.float64, order="F")
+    for j, column in enumerate(columns):
+        values[:, j] = column.values
+    return Table(values, tuple(names), {j: c.levels for j, c in enumerate(columns) if c.levels is not None})
 
 
 def _check_for_index(names: Sequence[str]) -> None:
@@ -302,71 +284,23 @@ def _to_array(X: Any) -> NDArray[Any]:  # noqa: ANN401
         raise ValueError("Every row of a table has the same number of values. Got rows of different lengths.") from None
 
 
-def _numeric(column: nw.Series[Any], name: str) -> NDArray[Any]:
-    kind = column.dtype
-    if kind.is_numeric() or kind == nw.Boolean:
-        return column.cast(nw.Float64).to_numpy().astype(np.float64)
-    if kind.is_temporal():
-        raise TypeError(
-            f"Column '{name}' holds dates or times. A number is needed: "
-            "turn it into one (days since a start, say) or leave the column out."
-        )
-    if isinstance(kind, (nw.String, nw.Object, nw.Unknown)):
-        return _from_objects(column.to_numpy(), name)
-    raise TypeError(f"Column '{name}' is of type {kind}. A number is needed: code it as one or leave the column out.")
-
-
-def _from_objects(values: NDArray[Any], name: str) -> NDArray[np.float64]:
-    wrong = [
-        row
-        for row, value in enumerate(values)
-        if not (_is_missing(value) or isinstance(value, (Real, Decimal, np.bool_)))
-    ]
-    if not wrong:
-        return np.array([np.nan if _is_missing(value) else _as_float(value) for value in values], dtype=np.float64)
-    row = next((row for row in wrong if not _reads_as_number(values[row])), None)
-    if row is None:
-        raise ValueError(
-            f"Column '{name}' holds numbers written as text, such as '{values[wrong[0]]}' in row {wrong[0]} "
-            "(the first row is 0). Turn them into numbers first."
-        )
-    raise ValueError(
-        f"Column '{name}' holds '{str(values[row])[:40]}' in row {row} (the first row is 0). A number is needed: "
-        "correct the value, drop the row, or leave the column out."
-    )
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or type(value).__name__ == "NAType" or bool(isinstance(value, float) and np.isnan(value))
-
-
-def _as_float(value: Any) -> float:  # noqa: ANN401
-    try:
-        return float(value)
-    except OverflowError:  # an int past the largest double, refused later by column and row
-        return np.inf
-
-
-def _reads_as_number(value: object) -> bool:
-    if not isinstance(value, (str, bytes)):
-        return False
-    try:
-        return bool(np.isfinite(float(value)))
-    except ValueError:
-        return False
-
-
-def _check_finite(values: NDArray[np.float64], names: Sequence[str]) -> None:
+def _check_finite(table: Table, *, missing: bool) -> None:
+    values, names = table.values, table.names
     if values.size == 0:
         return
-    missing = np.isnan(values)
-    if missing.any():
-        counts = [f"'{names[j]}' {missing[:, j].sum()}" for j in np.flatnonzero(missing.any(axis=0)).tolist()]
-        row, j = np.argwhere(missing)[0]
+    absent = np.isnan(values)
+    if absent.any() and not missing:
+        counts = [f"'{names[j]}' {absent[:, j].sum()}" for j in np.flatnonzero(absent.any(axis=0)).tolist()]
+        row, j = np.argwhere(absent)[0]
         raise ValueError(
             f"Missing values (NaN) by column: {_listed(counts)}; the first is in row {row} (the first row is 0), "
-            f"column '{names[j]}'. Drop those rows or fill them in first."
+            f"column '{names[j]}'. Drop those rows or fill them in first, or let CausalDiscovery do it: "
+            "missing='drop', 'impute', or 'bin', which makes missing a value of its own."
         )
+    if absent.any():
+        if absent.all(axis=0).any():
+            raise ValueError(f"Column '{names[int(absent.all(axis=0).argmax())]}' has no value at all. Leave it out.")
+        values = np.where(absent, np.nanmedian(values, axis=0), values)
     with np.errstate(over="ignore"):
         spread = values.max(axis=0) - values.min(axis=0)
     largest = np.abs(values).max(axis=0)
@@ -396,6 +330,8 @@ def _warn_about_columns(table: Table) -> None:
     copies = []
     for j in np.flatnonzero(~table.constant):
         column = table.values[:, j] + 0.0  # -0.0 is 0.0
+        if j in table.levels:  # levels by their first sample: what they are called does not make them differ
+            column = pd.factorize(column)[0]
         original = first.setdefault(column.tobytes(), table.names[j])
         if original != table.names[j]:
             copies.append(f"{table.names[j]} = {original}")

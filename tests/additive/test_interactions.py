@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sartre.additive.design import prepare
-from sartre.additive.interactions import PairSearch, Projection, pair_functions, rank_polynomials
+from sartre.additive.interactions import PairSearch, Projection, pair_basis, pair_functions, rank_polynomials
 from sartre.additive.splines import spline
 
 NOTHING = np.empty(0, dtype=np.intp)
@@ -18,7 +18,7 @@ def off(functions):
 
 def search(X, y, functions=None, robust=False):
     y = (y - y.mean()) / y.std()
-    pairs = PairSearch(rank_polynomials(X), np.arange(X.shape[1]))
+    pairs = PairSearch(pair_basis(X), np.arange(X.shape[1]))
     return pairs.best(NOTHING, y, off(np.empty((len(y), 0)) if functions is None else functions), 1.0, robust)
 
 
@@ -41,8 +41,7 @@ def test_permuting_rows_permutes_the_polynomials_ties_included():
 
 
 def test_functions_of_a_pair_are_orthonormal_and_rougher_and_rougher():
-    P = rank_polynomials(np.random.default_rng(0).normal(size=(500, 2)))
-    functions = pair_functions(P[0], P[1])
+    functions = pair_functions(pair_basis(np.random.default_rng(0).normal(size=(500, 2))), 0, 1)
     np.testing.assert_allclose(functions.values.T @ functions.values / 500, np.eye(16), atol=1e-8)
     assert functions.roughness[0] == 1
     assert (np.diff(functions.roughness) >= 0).all()
@@ -61,7 +60,7 @@ def test_with_many_candidates_only_pairs_with_a_known_variable_are_looked_at():
     X = rng.normal(size=(300, 150))
     y = X[:, 3] * X[:, 8] + rng.normal(size=300) / 2
     y = (y - y.mean()) / y.std()
-    pairs, nothing = PairSearch(rank_polynomials(X), np.arange(150)), off(np.empty((300, 0)))
+    pairs, nothing = PairSearch(pair_basis(X), np.arange(150)), off(np.empty((300, 0)))
     assert pairs.best(NOTHING, y, nothing, 1.0) is None
     for inside in ([8], [3, 8], [3, 40, 100]):
         pair = pairs.best(np.array(inside), y, nothing, 1.0)

@@ -23,9 +23,10 @@ ROUGH_TOL = 1e-14  # no direction but the line is smoother than this share of th
 class Basis(NamedTuple):
     """Basis functions of one variable, as a table: one row a bin, one column a function.
 
-    ``edges`` are the bins' B - 1 inner borders: bin b is ``(edges[b - 1], edges[b]]``. Smooth functions have a
-    ``penalty``: b' penalty b is the roughness of the function with coefficients b; those of the straight line, which
-    has none, are ``line``.
+    ``edges`` are the bins' B - 1 inner borders: bin b is ``(edges[b - 1], edges[b]]``; with a last border of infinity
+    the last bin is that of missing values (NaN). Smooth functions have a ``penalty``: b' penalty b is the roughness of
+    the function with coefficients b; those of the straight line, which has none, are ``line``: one vector, or one
+    column for each function without a penalty. A penalty of zero throughout has no lines: nothing is rough.
     """
 
     edges: NDArray[np.float64]
@@ -52,8 +53,8 @@ class Design(NamedTuple):
     ``spectrum_start[j]``. A variable without a basis (a constant column) has rank 0.
 
     A basis with a penalty is rotated further, so that D = 1 and its penalty is diagonal too: ``roughness``, at the
-    same places as D, is 0 for the straight line, which comes first, then 1 and increasing. It is 0 throughout for
-    other bases.
+    same places as D, is 0 for the straight line (and whatever else has no penalty), which comes first, then 1 and
+    increasing. It is 0 throughout for other bases.
     """
 
     codes: NDArray[Any]
@@ -135,10 +136,13 @@ def rotate(basis: Basis, share: NDArray[np.float64]) -> Rotation:
     if basis.penalty is None:
         return Rotation(mean, vectors, values, np.zeros(len(kept)))
     whitened = vectors / np.sqrt(values)
+    if not basis.penalty.any() and basis.line is None:
+        return Rotation(mean, whitened, np.ones(len(kept)), np.zeros(len(kept)))
     inner = whitened.T @ basis.penalty @ whitened
     straight = np.empty((len(kept), 0))
     if basis.line is not None:  # its coordinates among the whitened functions; all that is orthogonal to it is rough
-        straight = whitened.T @ (centred.T @ (share * (centred @ basis.line)))[:, None]
+        line = basis.line.reshape(len(mean), -1)
+        straight = whitened.T @ (centred.T @ (share[:, None] * (centred @ line)))
     turned = np.linalg.qr(np.hstack([straight, np.eye(len(kept))]))[0]
     line, rest = turned[:, : straight.shape[1]], turned[:, straight.shape[1] :]
     roughness, turn = np.linalg.eigh(rest.T @ inner @ rest)

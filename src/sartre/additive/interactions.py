@@ -4,10 +4,13 @@ Every variable has orthonormal polynomials P_1 to P_4 of its ranks. For a residu
 
     z_pq = sum_i P_p(a_i) P_q(b_i) r_i / (s sqrt(n)),        T = sum_pq z_pq^2 / (p q),
 
-low orders weighted more because functions are smooth. All pairs cost one matrix product. Under the null, T is a
-weighted sum of chi-squares whose weights come from the Gram matrix of the 16 products, projected off the model and
-off both variables' own polynomials: dependent columns make the products dependent, and taking them as independent
-would make the tail much too light.
+low orders weighted more because functions are smooth. The levels of a category have no order: its functions are
+orthonormal contrasts, all of one order (that whose weight is the mean of a polynomial's), up to five levels; a
+category with more is in no pair. A missing value has no part in any function.
+
+All pairs cost one matrix product. Under the null, T is a weighted sum of chi-squares whose weights come from the Gram
+matrix of the 16 products, projected off the model and off both variables' own polynomials: dependent columns make the
+products dependent, and taking them as independent would make the tail much too light.
 """
 
 from __future__ import annotations
@@ -22,14 +25,16 @@ from sartre.additive.chi_square import weighted_chi_square_tail
 from sartre.additive.design import Basis, rotate
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from numpy.typing import NDArray
 
 DEGREE = 4
 ALL_PAIRS = 100  # up to so many candidates every pair is looked at; above, pairs with a variable of the model
 LOOKED_AT = 10  # pairs whose exact null is computed, those with the largest T
-_ORDERS = np.array([(p, q) for p in range(1, DEGREE + 1) for q in range(1, DEGREE + 1)])
-_WEIGHTS = 1.0 / _ORDERS.prod(axis=1)
-_ROUGHNESS = ((_ORDERS**2).sum(axis=1) / 2.0) ** 2
+GRID = 25  # points of a surface along each variable
+_ORDERS = np.arange(1.0, DEGREE + 1)
+_WEIGHTS = 1 / np.outer(_ORDERS, _ORDERS).ravel()
 
 
 class Pair(NamedTuple):
@@ -38,6 +43,72 @@ class Pair(NamedTuple):
     first: int
     second: int
     p_value: float
+
+
+class PairBasis(NamedTuple):
+    """What pairs are made of.
+
+    values (d, n, 4): functions of every variable, orthonormal over the samples, or zero; orders (d, 4): of each;
+    grids: for every variable, samples whose values are the grid of a surface, increasing.
+    """
+
+    values: NDArray[np.float64]
+    orders: NDArray[np.float64]
+    grids: list[NDArray[np.intp]]
+
+    def usable(self, variables: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the variables that have functions."""
+        return variables[self.values[variables, :, 0].any(axis=1)]
+
+
+def pair_basis(X: NDArray[np.float64], nominal: Collection[int] = ()) -> PairBasis:
+    """Return polynomials of the ranks of every column, contrasts of the levels where a column is nominal.
+
+    Examples
+    --------
+    >>> basis = pair_basis(np.array([[1.0, 0.0], [5.0, 1.0], [2.0, 2.0], [np.nan, 1.0]]), nominal={1})
+    >>> basis.orders.round(2).tolist()
+    [[1.0, 2.0, 3.0, 4.0], [1.33, 1.33, 1.33, 1.33]]
+    >>> basis.grids[0].tolist(), basis.grids[1].tolist()
+    ([0, 2, 1], [0, 1, 2])
+    """
+    n, d = X.shape
+    values, orders, grids = np.zeros((d, n, DEGREE)), np.tile(_ORDERS, (d, 1)), []
+    for j, column in enumerate(X.T):
+        there = np.flatnonzero(~np.isnan(column))
+        if len(there) == 0:
+            grids.append(there)
+        elif j in nominal:
+            contrasts = _contrasts(column[there])
+            m = contrasts.shape[1]
+            values[j][there, :m] = contrasts * np.sqrt(n / len(there))
+            orders[j] = max(m, 1) / (1 / _ORDERS[: max(m, 1)]).sum()
+            grids.append(there[np.unique(column[there], return_index=True)[1]])
+        else:
+            values[j][there] = rank_polynomials(column[there][:, None])[0] * np.sqrt(n / len(there))
+            grids.append(there[_spread_out(column[there])])
+    return PairBasis(values, orders, grids)
+
+
+def _contrasts(levels: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return orthonormal functions of up to five levels, shape (n, levels - 1); none where there are more."""
+    present = np.unique(levels)
+    if len(present) > DEGREE + 1:
+        return np.empty((len(levels), 0))
+    table = (levels[:, None] == present).astype(np.float64)
+    rotation = rotate(Basis(np.empty(0), table, np.zeros((len(present), len(present)))), _even(len(table)))
+    return (table - rotation.mean) @ rotation.vectors
+
+
+def _even(n: int) -> NDArray[np.float64]:
+    return np.full(n, 1.0 / n)
+
+
+def _spread_out(column: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return samples at up to 25 quantiles of a variable, each value once, increasing."""
+    order = np.argsort(column, kind="stable")
+    rows = order[np.linspace(0, len(order) - 1, GRID).round().astype(np.intp)]
+    return rows[np.diff(column[rows], prepend=-np.inf) > 0]
 
 
 def rank_polynomials(X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -80,11 +151,11 @@ class PairFunctions(NamedTuple):
     vectors: NDArray[np.float64]
 
 
-def pair_functions(first: NDArray[np.float64], second: NDArray[np.float64]) -> PairFunctions:
-    """Return the functions of a pair from the polynomials (n, 4) of both."""
-    table = products(first, second)
-    share = np.full(len(table), 1.0 / len(table))
-    rotation = rotate(Basis(np.empty(0), table, np.diag(_ROUGHNESS)), share)
+def pair_functions(basis: PairBasis, first: int, second: int) -> PairFunctions:
+    """Return the functions of a pair of variables."""
+    table = products(basis.values[first], basis.values[second])
+    squares = (basis.orders[first][:, None] ** 2 + basis.orders[second] ** 2).ravel() / 2
+    rotation = rotate(Basis(np.empty(0), table, np.diag(squares**2)), _even(len(table)))
     return PairFunctions(
         (table - rotation.mean) @ rotation.vectors, rotation.roughness, rotation.mean, rotation.vectors
     )
@@ -95,15 +166,16 @@ class PairSearch:
 
     Parameters
     ----------
-    polynomials : array of shape (d, n, 4)
+    basis : PairBasis
     candidates : array of ints
         Variables that may form pairs.
     """
 
-    def __init__(self, polynomials: NDArray[np.float64], candidates: NDArray[np.intp]) -> None:
-        self._polynomials, self._candidates = polynomials, candidates
-        mine = polynomials[candidates].astype(np.float32)  # T need not be exact: the pairs looked at are done again
-        self._wide = mine.transpose(1, 0, 2).reshape(polynomials.shape[1], -1)
+    def __init__(self, basis: PairBasis, candidates: NDArray[np.intp]) -> None:
+        candidates = basis.usable(candidates)
+        self._basis, self._candidates = basis, candidates
+        mine = basis.values[candidates].astype(np.float32)  # T need not be exact: the pairs looked at are done again
+        self._wide = mine.transpose(1, 0, 2).reshape(basis.values.shape[1], -1)
 
     def best(
         self,
@@ -139,8 +211,7 @@ class PairSearch:
             if independent > (1.0 if found is None else found.p_value):
                 break  # the tail is hardly ever lighter than if the products were independent
             pair = sorted((int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])))
-            first, second = (self._polynomials[j] for j in pair)
-            p_value = _exact_tail(first, second, residual, variance, project, robust) * len(values)
+            p_value = _exact_tail(self._basis, pair, residual, variance, project, robust) * len(values)
             if found is None or p_value < found.p_value:
                 found = Pair(pair[0], pair[1], min(p_value, 1.0))
         return found
@@ -151,7 +222,8 @@ class PairSearch:
         columns = (DEGREE * rows[:, None] + np.arange(DEGREE)).ravel()
         left = (self._wide if whole else self._wide[:, columns]) * residual[:, None].astype(np.float32)
         sums = (left.T @ self._wide).reshape(len(rows), DEGREE, -1, DEGREE)
-        return np.einsum("apbq,pq->ab", sums**2, _WEIGHTS.reshape(DEGREE, DEGREE).astype(np.float32))
+        weights = (1 / self._basis.orders[self._candidates]).astype(np.float32)
+        return np.einsum("apbq,ap,bq->ab", sums**2, weights[rows], weights, optimize=True)
 
 
 class Projection:
@@ -169,8 +241,8 @@ class Projection:
 
 
 def _exact_tail(
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
+    basis: PairBasis,
+    pair: Sequence[int],
     residual: NDArray[np.float64],
     variance: float,
     project: Projection,
@@ -181,13 +253,15 @@ def _exact_tail(
     Where variances may differ, each sample's own squared residual stands for its variance; the larger p-value counts.
     """
     n = len(residual)
+    first, second = (basis.values[j] for j in pair)
+    order = np.outer(*(basis.orders[j] for j in pair)).ravel()
     both = products(first, second)
     table = project(np.column_stack([first, second, both - both.mean(axis=0), residual]))
     own, rest = table[:, : 2 * DEGREE], table[:, 2 * DEGREE :]
     left, scales, _ = np.linalg.svd(own, full_matrices=False)
     left = left[:, scales > 1e-6 * np.sqrt(n)]
     rest = rest - left @ (left.T @ rest)
-    scaled, noise = rest[:, :-1] * np.sqrt(_WEIGHTS), rest[:, -1]
+    scaled, noise = rest[:, :-1] / np.sqrt(order), rest[:, -1]
     z = scaled.T @ noise
     statistic = float(z @ z) / n
     tails = [_quadratic_tail(statistic, scaled * np.sqrt(variance))]

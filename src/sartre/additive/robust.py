@@ -31,14 +31,15 @@ UNEQUAL = 1e-4  # p-value, over all candidates, at which the variance of a resid
 
 
 def normal_scores(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace the values of every column by the normal quantiles of their ranks; equal values stay equal.
+    """Replace the values of every column by the normal quantiles of their ranks; equal values stay equal, NaN NaN.
 
     Examples
     --------
     >>> normal_scores(np.array([[1.0], [1000.0], [2.0]])).round(2).ravel().tolist()
     [-0.97, 0.97, 0.0]
     """
-    return np.asfortranarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
+    n = (~np.isnan(X)).sum(axis=0)
+    return np.asfortranarray(ndtri((rankdata(X, axis=0, nan_policy="omit") - 0.5) / n))
 
 
 def robust_covariance(

@@ -36,13 +36,19 @@ def first_of_copies(products: Gram, variables: NDArray[np.intp]) -> NDArray[np.b
     """Return which variables are no copy (shifted or scaled, perhaps) of one that stands before them.
 
     Copies have the same straight line and, so that one common outlier does not make a copy, span the same functions:
-    the inner products of their orthonormal functions then have squares that add up to their number.
+    the inner products of their orthonormal functions then have squares that add up to their number. Categories, which
+    have no line, are copies if they span the same.
     """
     if len(variables) == 0:
         return np.ones(0, dtype=bool)
     rank = products.rank[variables]
     lines = products.start[variables]
-    same_line = np.abs(np.triu(products.matrix[np.ix_(lines, lines)], k=1)) > COPY
+    same_line = np.abs(products.matrix[np.ix_(lines, lines)]) > COPY
+    owner = np.repeat(np.arange(len(products.rank)), products.rank)
+    rough = np.bincount(owner, weights=products.roughness, minlength=len(products.rank))[variables]
+    category = (rough == 0) & (rank > 1)
+    same_line |= np.outer(category, category)
+    same_line = np.triu(same_line, k=1)
     for a, b in np.argwhere(same_line):
         block = products.matrix[lines[a] : lines[a] + rank[a], lines[b] : lines[b] + rank[b]]
         same_line[a, b] = rank[a] == rank[b] and (block**2).sum() > SAME_SPAN * rank[a]

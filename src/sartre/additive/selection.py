@@ -16,14 +16,14 @@ import numpy as np
 
 from sartre.additive.calibration import null_norms, solve_calibrated
 from sartre.additive.group_lasso import gradient_norms, terms
-from sartre.additive.interactions import PairSearch, Projection
+from sartre.additive.interactions import PairBasis, PairSearch, Projection
 from sartre.additive.robust import UNEQUAL, calls_for_robust, robust_covariance
 from sartre.additive.screening import linear_p_values
 from sartre.additive.smoothing import describe_smooths
 from sartre.additive.term_model import Surface, TermModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -66,18 +66,20 @@ class Selection(NamedTuple):
 class Prepared(NamedTuple):
     """What all targets of a table share.
 
-    X: the columns, standardised; intervals to screen with, and their null norms at the level of the screening and
-    at that of unequal variances; smooths to decide with; polynomials of the ranks where pairs are wanted; whether
-    the tests are to hold whatever the variance of the noise.
+    X: the columns, standardised, missing values at the mean; straight: which of them have a line (levels have none);
+    intervals to screen with, and their null norms at the level of the screening and at that of unequal variances;
+    smooths to decide with; what pairs are made of where they are wanted; whether the tests are to hold whatever the
+    variance of the noise.
     """
 
     X: NDArray[np.float64]
+    straight: NDArray[np.bool_]
     intervals: Design
     norms: NDArray[np.float64]
     strict_norms: NDArray[np.float64]
     smooths: Design
     smooth_norms: NDArray[np.float64]
-    polynomials: NDArray[np.float64] | None
+    pairs: PairBasis | None
     robust: bool
 
 
@@ -85,20 +87,28 @@ def prepare_selection(
     X: NDArray[np.float64],
     intervals: Design,
     smooths: Design,
-    polynomials: NDArray[np.float64] | None,
+    pairs: PairBasis | None,
     robust: bool = False,
+    nominal: Collection[int] = (),
 ) -> Prepared:
-    """Prepare the screening and the tests of all columns of a table; no polynomials, no pairs."""
-    spread = X.std(axis=0)
-    standardised = np.asfortranarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    """Prepare the screening and the tests of all columns of a table, NaN where missing; `nominal` ones are levels."""
+    standardised = np.asfortranarray(np.column_stack([standardise(column) for column in X.T]))
+    straight = ~np.isin(np.arange(X.shape[1]), list(nominal))
     norms, strict = (null_norms(intervals, level) for level in (SCREENING_LEVEL, UNEQUAL / X.shape[1]))
     smooth_norms = null_norms(smooths, SCREENING_LEVEL)
-    return Prepared(standardised, intervals, norms, strict, smooths, smooth_norms, polynomials, robust)
+    return Prepared(standardised, straight, intervals, norms, strict, smooths, smooth_norms, pairs, robust)
+
+
+def standardise(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a column at mean zero and variance one; missing values, and all of a constant, become zero."""
+    there = column[~np.isnan(column)]
+    spread = float(there.std()) if len(there) else 0.0
+    return np.nan_to_num((column - there.mean()) / spread) if spread > 0 else np.zeros(len(column))
 
 
 def select(
     prepared: Prepared,
-    target: int,
+    y: NDArray[np.float64],
     candidates: NDArray[np.intp],
     levels: Sequence[float],
     tol: float,
@@ -114,8 +124,8 @@ def select(
     Parameters
     ----------
     prepared : Prepared
-    target : int
-        Its column, which must not be constant.
+    y : array of shape (n,)
+        The target, standardised.
     candidates : array of ints
     levels : sequence of floats
     tol : float
@@ -123,15 +133,15 @@ def select(
     required : sequence of ints
         Candidates that stay whatever their test says.
     """
-    y = prepared.X[:, target]
     screened = solve_calibrated(prepared.intervals, y, candidates, prepared.norms, tol)
     margins = {term.variable: term.margin for term in terms(prepared.intervals, y, screened)}
     short = sorted(margins, key=margins.__getitem__, reverse=True)[: max(1, len(y) // 20)]
     if SAMPLES_A_TERM * len(candidates) <= len(y):  # intervals see little of many weak straight effects
-        short += candidates[linear_p_values(prepared.X[:, candidates], y) < SCREENING_LEVEL].tolist()
+        lines = candidates[prepared.straight[candidates]]
+        short += lines[linear_p_values(prepared.X[:, lines], y) < SCREENING_LEVEL].tolist()
     first: list[Term] = [j for j in candidates.tolist() if j in {*short, *required}]
     search = _Search(prepared, y, len(candidates), set(required))
-    pairs = None if prepared.polynomials is None else PairSearch(prepared.polynomials, candidates)
+    pairs = None if prepared.pairs is None else PairSearch(prepared.pairs, candidates)
     result = []
     for level in levels:
         chosen = search.completed(search.pruned(first, level), first, prepared, candidates, level)
@@ -156,7 +166,7 @@ class _Search:
 
     def __init__(self, prepared: Prepared, y: NDArray[np.float64], n_candidates: int, required: set[int]) -> None:
         self._y, self._n_candidates, self._robust, self._required = y, n_candidates, prepared.robust, required
-        self._model = TermModel(y, prepared.X, prepared.smooths, prepared.polynomials)
+        self._model = TermModel(y, prepared.X, prepared.smooths, prepared.pairs)
         self._tested: tuple[list[Term], Solved, NDArray[np.float64]] | None = None
 
     def tested(self, chosen: list[Term]) -> tuple[Solved, NDArray[np.float64]]:

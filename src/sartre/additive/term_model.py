@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sartre.additive.interactions import PairFunctions, pair_functions, products
+from sartre.additive.interactions import PairBasis, PairFunctions, pair_functions, products
 from sartre.additive.smoothing import Gram, Solved, solve_smooths
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 Term: TypeAlias = int | tuple[int, int]  # a variable's own function, or that of a pair
 TOL = 0.05  # of the derivatives of the likelihood: tests hardly change with the last digits of the smoothness
-GRID = 25  # points of a surface along each variable
 
 
 class Surface(NamedTuple):
@@ -41,20 +40,16 @@ class TermModel:
     X : array of shape (n, d)
         All variables, standardised.
     smooths : Design
-        Their smooth functions, on bins. Straight lines are taken from `X`: where columns nearly determine each other,
-        what bins round off would look like an effect of others.
-    polynomials : array of shape (d, n, 4) or None
+        Their smooth functions, on bins. A straight line that is the only one is taken from `X`: where columns nearly
+        determine each other, what bins round off would look like an effect of others.
+    pairs : PairBasis or None
         What pairs are made of.
     """
 
     def __init__(
-        self,
-        y: NDArray[np.float64],
-        X: NDArray[np.float64],
-        smooths: Design,
-        polynomials: NDArray[np.float64] | None,
+        self, y: NDArray[np.float64], X: NDArray[np.float64], smooths: Design, pairs: PairBasis | None
     ) -> None:
-        self._y, self._X, self._smooths, self._polynomials = y, X, smooths, polynomials
+        self._y, self._X, self._smooths, self._basis = y, X, smooths, pairs
         self._place: dict[Term, int] = {}
         self._log_lambda: dict[Term, float] = {}
         self._pairs: dict[Term, PairFunctions] = {}
@@ -81,20 +76,18 @@ class TermModel:
     def surface(self, pair: tuple[int, int], beta: NDArray[np.float64]) -> Surface:
         """Return the function of a pair, its coefficients given, over a grid of quantiles."""
         functions = self._pairs[pair]
-        rows, sides = [], []
-        for j in pair:
-            polynomials = self._polynomial(j)
-            rows.append(_spread_out(polynomials[:, 0]))
-            sides.append(polynomials[rows[-1]])
+        basis = self._pair_basis()
+        rows = [basis.grids[j] for j in pair]
+        sides = [basis.values[j][mine] for j, mine in zip(pair, rows, strict=True)]
         shape = len(rows[0]), len(rows[1])
         table = products(np.repeat(sides[0], shape[1], axis=0), np.tile(sides[1], (shape[0], 1)))
         effect = (table - functions.mean) @ functions.vectors[:, : len(beta)] @ beta
         return Surface(rows[0], rows[1], effect.reshape(shape))
 
-    def _polynomial(self, j: int) -> NDArray[np.float64]:
-        if self._polynomials is None:
-            raise ValueError("A pair needs polynomials.")
-        return self._polynomials[j]
+    def _pair_basis(self) -> PairBasis:
+        if self._basis is None:
+            raise ValueError("A pair needs functions to be made of.")
+        return self._basis
 
     def _add(self, term: Term) -> None:
         block, roughness = self._block(term)
@@ -124,14 +117,9 @@ class TermModel:
             start = self._smooths.spectrum_start[term]
             roughness = self._smooths.roughness[start : start + self._smooths.rank[term]]
             block = self._smooths.table(term)[self._smooths.codes[term]]
-            block[:, roughness == 0] = self._X[:, [term]]
+            line = np.flatnonzero(roughness == 0)
+            if len(line) == 1 and self._X[:, term].any():
+                block[:, line[0]] = self._X[:, term]
             return block, roughness
-        self._pairs[term] = pair_functions(self._polynomial(term[0]), self._polynomial(term[1]))
+        self._pairs[term] = pair_functions(self._pair_basis(), *term)
         return self._pairs[term].values, self._pairs[term].roughness
-
-
-def _spread_out(rank: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return samples at up to 25 quantiles of a variable, each value once, increasing."""
-    order = np.argsort(rank, kind="stable")
-    rows = order[np.linspace(0, len(order) - 1, GRID).round().astype(np.intp)]
-    return rows[np.diff(rank[rows], prepend=-np.inf) > 0]

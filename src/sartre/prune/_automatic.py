@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sartre.additive.bases import interval_bases, smooth_bases
 from sartre.additive.design import prepare
-from sartre.additive.interactions import rank_polynomials
+from sartre.additive.interactions import pair_basis
 from sartre.additive.robust import normal_scores
 from sartre.additive.screening import near_copies
-from sartre.additive.selection import Prepared, prepare_selection, select
-from sartre.additive.splines import spline
-from sartre.prune._edges import TargetFit
-from sartre.validation import Table
+from sartre.additive.selection import Prepared, prepare_selection, select, standardise
+from sartre.prune._edges import TargetFit, united
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sartre.additive.trees import Embedding
+    from sartre.table import Table
 
 N_SPLINES = 10
 CONTINUOUS = 0.5  # share of distinct values from which on a column is continuous
@@ -61,17 +61,37 @@ class AutomaticPruning:
         self._lock, self._prepared = Lock(), dict[bool, Prepared]()
 
     def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
-        """Choose the parents of one variable, once a level."""
-        prepared = self._prepare(robust=self._robust is True)
-        usable = parents[prepared.smooths.rank[parents] > 0]
+        """Choose the parents of one variable without missing values, once a level.
+
+        A nominal variable is regressed by its k indicators, each at 1 / k of the level, and its parents are all theirs.
+        """
+        smooths = self._prepare(robust=self._robust is True).smooths
+        usable = parents[smooths.rank[parents] > 0]
         if len(usable) == 0:
             return [TargetFit(target, usable)] * len(self._levels)
         kept = usable[np.isin(usable, required)].tolist()
-        chosen = select(prepared, target, usable, self._levels, self._tol, kept)
-        robust = prepared.robust
-        if self._robust == "auto" and any(selection.unsettled for selection in chosen):
+        responses = self._table.responses(target)
+        levels = [level / len(responses) for level in self._levels]
+        found = [self._chosen(target, response, usable, levels, kept) for response in responses]
+        return [united(fits) for fits in zip(*found, strict=True)]
+
+    def _chosen(
+        self,
+        target: int,
+        response: NDArray[np.float64],
+        usable: NDArray[np.intp],
+        levels: Sequence[float],
+        required: Sequence[int],
+    ) -> list[TargetFit]:
+        """Choose what one response depends on, by plain tests first."""
+        robust = self._robust is True
+        while True:
+            prepared = self._prepare(robust=robust)
+            y = standardise(response) if target in self._table.nominal else prepared.X[:, target]
+            chosen = select(prepared, y, usable, levels, self._tol, required)
+            if robust or self._robust != "auto" or not any(selection.unsettled for selection in chosen):
+                break
             robust = True
-            chosen = select(self._prepare(robust=True), target, usable, self._levels, self._tol, kept)
         return [
             TargetFit(target, one.variables, one.strength, one.margin, one.p_value, one.pairs, robust, *one[-2:])
             for one in chosen
@@ -81,34 +101,43 @@ class AutomaticPruning:
         """Return what the plain or the robust tests of all targets share, made when it is first asked for."""
         with self._lock:
             if robust not in self._prepared:
-                X = normal_scores(self._table.values) if robust else self._table.values
-                intervals = prepare(X, self._embedding.bases(X, self._table.names, self._seed))
-                smooths = prepare(X, [spline(column, N_SPLINES).basis() for column in X.T])
-                polynomials = rank_polynomials(X) if self._interactions else None
-                self._prepared[robust] = prepare_selection(X, intervals, smooths, polynomials, robust)
+                X, names, nominal = self._table.values, self._table.names, self._table.nominal
+                if robust:
+                    X = normal_scores(X)
+                    X[:, list(nominal)] = self._table.values[:, list(nominal)]
+                intervals = prepare(X, interval_bases(X, names, self._embedding, self._seed, nominal))
+                smooths = prepare(X, smooth_bases(X, N_SPLINES, nominal))
+                pairs = pair_basis(X, nominal) if self._interactions else None
+                self._prepared[robust] = prepare_selection(X, intervals, smooths, pairs, robust, nominal)
             return self._prepared[robust]
 
 
 def without_repeats(table: Table) -> Table:
     """Drop rows that repeat another, with a warning, where that cannot be chance.
 
-    A bootstrap sample or a join repeats rows, and to any test ten copies of a row are ten times the evidence. Rows of
-    a table whose columns all have few values repeat by chance and stay.
+    A bootstrap sample or a join repeats rows, and to any test ten copies of a row are ten times the evidence. Rows
+    without a value in a continuous column repeat by chance and stay.
     """
-    _, first = np.unique(table.values, axis=0, return_index=True)
-    n, kept = len(table.values), len(first)
-    if kept == n:
+    values = np.nan_to_num(table.values, nan=np.inf)  # missing is missing
+    _, first = np.unique(values, axis=0, return_index=True)
+    n = len(values)
+    if len(first) == n:
         return table
-    values = np.asfortranarray(table.values[np.sort(first)])
-    if not _cannot_repeat(values):
+    if not _cannot_repeat(values[first]):
+        return table
+    continuous = [len(np.unique(column)) >= CONTINUOUS * len(first) for column in values[first].T]
+    kept = np.isin(np.arange(n), first)
+    if any(continuous):
+        kept |= np.isinf(values[:, continuous]).all(axis=1)
+    if kept.all():
         return table
     warnings.warn(
-        f"{n - kept} of {n} rows repeat another row, which these columns do not do by chance (a bootstrap sample? "
-        "a join?). They are left out of the tests: copies are no evidence.",
+        f"{n - kept.sum()} of {n} rows repeat another row, which these columns do not do by chance (a bootstrap "
+        "sample? a join?). They are left out of the tests: copies are no evidence.",
         UserWarning,
         stacklevel=4,
     )
-    return Table(values, table.names)
+    return table.take(np.flatnonzero(kept))
 
 
 def _cannot_repeat(rows: NDArray[np.float64]) -> bool:
@@ -128,7 +157,11 @@ def _cannot_repeat(rows: NDArray[np.float64]) -> bool:
 
 def warn_about_near_copies(table: Table) -> None:
     """Name columns that say the same as another."""
-    pairs = near_copies(table.values)
+    numbers = np.setdiff1d(np.arange(table.shape[1]), list(table.nominal))
+    X = table.values[:, numbers]
+    if np.isnan(X).any():
+        X = np.column_stack([standardise(column) for column in X.T])
+    pairs = [(numbers[a], numbers[b]) for a, b in near_copies(X)]
     if pairs:
         shown = ", ".join(f"{table.names[a]} ~ {table.names[b]}" for a, b in pairs[:5])
         more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""

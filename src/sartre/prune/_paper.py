@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sartre.additive.bases import interval_bases
 from sartre.additive.design import prepare
 from sartre.additive.group_lasso import solve_path, terms
-from sartre.prune._edges import TargetFit
+from sartre.prune._edges import TargetFit, united
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from sartre.additive.design import Design
     from sartre.additive.trees import Embedding
-    from sartre.validation import Table
+    from sartre.table import Table
 
 
 class PaperPruning:
@@ -37,18 +38,28 @@ class PaperPruning:
         self._table, self._embedding, self._seed, self._penalties, self._tol = table, embedding, seed, penalties, tol
         self._shared: Design | None = None
         if not embedding.supervised:
-            self._shared = prepare(table.values, embedding.bases(table.values, table.names, seed))
+            self._shared = prepare(
+                table.values, interval_bases(table.values, table.names, embedding, seed, table.nominal)
+            )
 
     def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
-        """Regress one variable on its candidate parents, once a penalty; required parents are not penalised."""
+        """Regress one variable without missing values on its candidate parents, once a penalty.
+
+        Required parents are not penalised. The indicators of a nominal variable are regressed one by one.
+        """
         if len(parents) == 0:
             return [TargetFit(target, parents)] * len(self._penalties)
-        y = self._table.values[:, target]
+        found = [self._path(target, y, parents, required) for y in self._table.responses(target)]
+        return [united(fits) for fits in zip(*found, strict=True)]
+
+    def _path(
+        self, target: int, y: NDArray[np.float64], parents: NDArray[np.intp], required: NDArray[np.intp]
+    ) -> list[TargetFit]:
         design, candidates = self._shared, parents
         if design is None:  # intervals that were made for this target
-            columns, names = self._table.values[:, parents], [self._table.names[j] for j in parents]
-            design = prepare(columns, self._embedding.bases(columns, names, self._seed, y, self._table.names[target]))
-            candidates = np.arange(len(parents))
+            mine, named = self._table.select(parents), (y, self._table.names[target])
+            bases = interval_bases(mine.values, mine.names, self._embedding, self._seed, mine.nominal, named)
+            design, candidates = prepare(mine.values, bases), np.arange(len(parents))
         weights = np.where(np.isin(parents, required), 0.0, 1.0)
         path = solve_path(design, y, candidates, self._penalties, weights=weights, tol=self._tol)
         fits = []

@@ -13,11 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from sartre.additive.bases import smooth_bases
 from sartre.additive.design import prepare
 from sartre.additive.screening import SMALLEST_BASIS, basis_size, first_of_copies, strongest
+from sartre.additive.selection import standardise
 from sartre.additive.smoothing import SmoothFit, fit_smooths, gram
-from sartre.additive.splines import spline
 from sartre.prune._edges import edge_table
+from sartre.table import Table
 from sartre.validation import as_table, check_candidates, check_choice, check_number, check_order, check_required
 
 if TYPE_CHECKING:
@@ -26,23 +28,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sartre.additive.smoothing import Gram
-    from sartre.validation import Table
 
 logger = logging.getLogger(__name__)
 ADJUSTMENTS = ("holm", "bh")
 
 
 class _Task(NamedTuple):
-    """A target, its candidate parents (columns of the table, the required first) and the basis size of its model."""
+    """A target, its candidate parents (columns of the table, the required first) and the basis size of its model.
+
+    complete: whether it has no missing value.
+    """
 
     target: int
     parents: NDArray[np.intp]
     required: NDArray[np.bool_]
     size: int
+    complete: bool
 
 
 class _Fit(NamedTuple):
-    """A fitted target: which parents were tested, which are copies of others, and the model."""
+    """A fitted target or one of its indicators: which parents were tested, which are copies of others, the model."""
 
     target: int
     tested: NDArray[np.intp]
@@ -56,6 +61,9 @@ class CAMPruning(BaseEstimator):
     Each variable is regressed on a sum of smooth functions of its candidate parents: natural cubic splines with a
     curvature penalty whose weights are chosen by REML. A term is tested by Wood's (2013) test for smooth components,
     and its edge stays if p < alpha. Units and offsets of the columns change nothing.
+
+    A category is the indicators of its levels, without a penalty. As a target it is regressed by the indicators of
+    its k common levels (by 0 and 1 if it has two); an edge has k times the smallest of its k p-values.
 
     Parameters
     ----------
@@ -133,7 +141,7 @@ class CAMPruning(BaseEstimator):
             Edges that stay whatever their test says, [parent, child]; the order and `candidates` must allow them.
         """
         self._check_settings()
-        table = as_table(X, min_rows=10)
+        table = as_table(X, min_rows=10, categories=True, missing=isinstance(X, Table))
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions, table.names)
         demanded = check_required(required, positions, allowed, table.names)
@@ -141,7 +149,7 @@ class CAMPruning(BaseEstimator):
         fits = []
         for fit in self._fits(table, tasks):
             fits.append(fit)
-            logger.info("prune: %d of %d targets fitted", len(fits), len(tasks))
+            logger.info("prune: %d of %d targets fitted", len({fit.target for fit in fits}), len(tasks))
         self._record(tasks, fits, len(positions))
         self._warn(fits, table.names)
         return self._keep(fits, demanded, table.names)
@@ -155,30 +163,38 @@ class CAMPruning(BaseEstimator):
     def _tasks(
         self, table: Table, positions: NDArray[np.intp], allowed: NDArray[np.bool_], required: NDArray[np.bool_]
     ) -> list[_Task]:
-        varies = ~table.constant
+        varies, missing = ~table.constant, table.missing
         tasks = []
         for k, target in enumerate(positions.tolist()):
             before = positions[:k]
             parents = before[allowed[before, target] & varies[before]]
             if varies[target] and len(parents):
                 parents = parents[np.argsort(~required[parents, target], kind="stable")]
-                size = basis_size(table.shape[0], len(parents), self.n_splines)
-                tasks.append(_Task(target, parents, required[parents, target], size))
+                absent = int(missing[:, target].sum())
+                size = basis_size(table.shape[0] - absent, len(parents), self.n_splines)
+                tasks.append(_Task(target, parents, required[parents, target], size, absent == 0))
         return tasks
 
     def _fits(self, table: Table, tasks: list[_Task]) -> Iterator[_Fit]:
-        """Fit all targets; those of one basis size share one Gram matrix."""
+        """Fit all targets; those of one basis size and without missing values share one Gram matrix."""
+        together = [
+            [task for task in tasks if task.complete and task.size == size]
+            for size in sorted({task.size for task in tasks if task.complete})
+        ]
         with threadpool_limits(1, user_api="blas"):  # the parallelism is over targets
-            for size in sorted({task.size for task in tasks}):
-                mine = [task for task in tasks if task.size == size]
-                columns = np.unique(np.concatenate([task.parents for task in mine]))
-                targets = table.values[:, [task.target for task in mine]]
-                standardised = (targets - targets.mean(axis=0)) / targets.std(axis=0)
-                bases = [spline(table.values[:, j], size).basis() for j in columns]
-                products = gram(prepare(table.values[:, columns], bases), standardised)
-                jobs = [delayed(_fit_target)(products, t, task, columns) for t, task in enumerate(mine)]
-                fits: Any = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs)
-                yield from fits
+            for mine in [*together, *([task] for task in tasks if not task.complete)]:
+                rows = np.flatnonzero(~np.isnan(table.values[:, mine[0].target]))
+                yield from self._fits_together(table if mine[0].complete else table.take(rows), mine)
+
+    def _fits_together(self, table: Table, tasks: list[_Task]) -> Iterator[_Fit]:
+        columns = np.unique(np.concatenate([task.parents for task in tasks]))
+        parents = table.select(columns)
+        responses = [(task, y) for task in tasks for y in table.responses(task.target)]
+        design = prepare(parents.values, smooth_bases(parents.values, tasks[0].size, parents.nominal))
+        products = gram(design, np.column_stack([standardise(y) for _, y in responses]))
+        jobs = [delayed(_fit_target)(products, t, task, columns) for t, (task, _) in enumerate(responses)]
+        fits: Any = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs)
+        yield from fits
 
     def _record(self, tasks: list[_Task], fits: list[_Fit], n_columns: int) -> None:
         """Note what the samples allowed: basis sizes, and candidates that were not tested."""
@@ -208,7 +224,7 @@ class CAMPruning(BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        lost = [f"'{names[fit.target]}'" for fit in fits if not fit.model.converged]
+        lost = list(dict.fromkeys(f"'{names[fit.target]}'" for fit in fits if not fit.model.converged))
         if lost:
             warnings.warn(
                 f"The smoothness of the models of {', '.join(lost[:5])} did not settle (a near-perfect fit, perhaps). "
@@ -221,10 +237,12 @@ class CAMPruning(BaseEstimator):
         d = len(names)
         raw = np.full((d, d), np.nan)
         strength = np.full((d, d), np.nan)
+        responses = np.bincount([fit.target for fit in fits], minlength=d)
         for fit in fits:
-            raw[fit.copies, fit.target] = 1.0
-            raw[fit.tested, fit.target] = fit.model.p_value
-            strength[fit.tested, fit.target] = fit.model.strength
+            corrected = np.minimum(1.0, responses[fit.target] * fit.model.p_value)
+            raw[fit.copies, fit.target] = np.fmin(raw[fit.copies, fit.target], 1.0)
+            raw[fit.tested, fit.target] = np.fmin(raw[fit.tested, fit.target], corrected)
+            strength[fit.tested, fit.target] = np.fmax(strength[fit.tested, fit.target], fit.model.strength)
         raw[self.screened_] = 1.0
         self.p_values_ = np.where(required, raw, adjusted(np.where(required, np.nan, raw), self.adjust))
         self.p_values_[self.screened_] = np.nan
@@ -262,7 +280,8 @@ def adjusted(p_values: NDArray[np.float64], method: str | None) -> NDArray[np.fl
 
 def _fit_target(products: Gram, t: int, task: _Task, columns: NDArray[np.intp]) -> _Fit:
     variables = np.searchsorted(columns, task.parents)
-    original = first_of_copies(products, variables)
+    original = products.rank[variables] > 0  # one without values where the target has some says nothing either
+    original[original] = first_of_copies(products, variables[original])
     kept = strongest(products, t, variables[original], task.required[original])
     tested = task.parents[original][kept]
     return _Fit(task.target, tested, task.parents[~original], fit_smooths(products, t, variables[original][kept]))

@@ -15,14 +15,13 @@ from threadpoolctl import threadpool_limits
 from sartre.prune.cam import CAMPruning
 from sartre.stein import Stein
 from sartre.steps import fit_within, fresh
+from sartre.table import Table
 from sartre.validation import as_table, check_candidates, check_number, check_order, check_required
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from sartre.validation import Table
 
 logger = logging.getLogger(__name__)
 _NOISE = 0x5A7274E_DA5_2023  # a seed of its own: nobody's data is drawn from it
@@ -38,6 +37,9 @@ class DAS(BaseEstimator):
     for that variable, which may be a true parent where few candidates remain; here it is a column of independent
     noise, added for the purpose. So that it is like the others, every column is replaced by normal scores of its
     ranks, which changes neither where H_lj is zero nor anything about units and outliers.
+
+    Levels of a category have no derivative: one of three levels or more passes the filter as a parent, has no filter as
+    a target, and takes no part in that of others; two levels are 0 and 1.
 
     One O(n^3) factorisation a variable and O(n^2 + n d) memory.
 
@@ -112,7 +114,9 @@ class DAS(BaseEstimator):
         check_number("DAS", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_number("DAS", "min_parents", self.min_parents, low=0, integer=True)
         check_number("DAS", "max_parents", self.max_parents, low=max(1, self.min_parents), integer=True)
-        table = as_table(X, min_rows=10)
+        table = as_table(X, min_rows=10, categories=True, missing=isinstance(X, Table))
+        if table.missing.any():
+            raise ValueError("DAS needs a table without missing values. Choose missing='drop' or 'impute', or SARTRE.")
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions, table.names)
         demanded = check_required(required, positions, allowed, table.names)
@@ -132,11 +136,13 @@ class DAS(BaseEstimator):
         n = table.shape[0]
         values = np.asarray(ndtri((rankdata(table.values, axis=0) - 0.5) / n), dtype=np.float64)
         noise = np.random.default_rng(_NOISE).permutation(np.asarray(ndtri((np.arange(n) + 0.5) / n), dtype=np.float64))
-        varies = ~table.constant
+        varies, nominal = ~table.constant, np.isin(np.arange(table.shape[1]), list(table.nominal))
         for k in range(len(positions) - 1, 0, -1):
             leaf, before = positions[k], positions[:k][varies[positions[:k]]]
+            kept[before[nominal[before] & allowed[before, leaf]], leaf] = True
+            before = before[~nominal[before] | nominal[leaf]]
             parents = before[allowed[before, leaf]]
-            if len(parents) > self.min_parents and varies[leaf]:
+            if len(parents) > self.min_parents and varies[leaf] and not nominal[leaf]:
                 scores = np.hstack([values[:, [leaf]], values[:, before], noise[:, None]])
                 columns = Stein(scores, self.eta).hessian_column(0)
                 parents = self._passing(np.abs(columns[:, 1:]), before, parents)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,12 +18,12 @@ from sartre.additive.group_lasso import TOL
 from sartre.additive.selection import expected_false
 from sartre.additive.trees import embedding_of
 from sartre.prune._automatic import AutomaticPruning, warn_about_near_copies, without_repeats
-from sartre.prune._edges import edge_table
+from sartre.prune._edges import edge_table, moved
 from sartre.prune._paper import PaperPruning
 from sartre.validation import Table, as_table, check_candidates, check_number, check_order, check_required, seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,8 +40,9 @@ PENALTIES = (0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 class Interaction(NamedTuple):
     """The shape of what two variables do together to a target, beyond what each does alone.
 
-    first_values (a,), second_values (b,): a grid of their values, increasing, in their own units; effect (a, b): first
-    down, second across, in standard deviations of the target (of its normal scores, where the tests were robust).
+    first_values (a,), second_values (b,): a grid of their values, increasing, in their own units (the levels of a
+    category by number, sorted by name); effect (a, b): first down, second across, in standard deviations of the target
+    (of its normal scores, where the tests were robust).
     """
 
     first_values: NDArray[np.float64]
@@ -76,6 +78,10 @@ class SARTRE(BaseEstimator):
     the residual, and everything is tested, one term at a time, before it stays. With a penalty given as a number it is
     the paper's method and no more; the number is in the unit of the target: standardise columns whose units are
     arbitrary.
+
+    The levels of a category are the leaves of every tree, and the smooth function of a category is its levels' means. A
+    category of three levels or more is regressed by the indicators of its k common levels: at 1 / k of the level each,
+    or each with the given penalty. Its parents are theirs, with k times the smallest p-value.
 
     Parameters
     ----------
@@ -175,7 +181,7 @@ class SARTRE(BaseEstimator):
             Edges that stay whatever the data says. They are not penalised, and their numbers are reported as measured.
         """
         self._check_settings()
-        table = as_table(X, min_rows=2)
+        table = as_table(X, min_rows=2, categories=True, missing=isinstance(X, Table))
         task = self._task(table, order, candidates, required)
         value = self._level() if self._automatic() else self.penalty
         tested, fits = self._fits(table, task, [float(value)])
@@ -215,7 +221,7 @@ class SARTRE(BaseEstimator):
         values = sorted(default if values is None else values, reverse=name == "penalty")
         for value in values:
             check_number("SARTRE.path", name, value, low=0.0, high=np.inf if name == "penalty" else 1.0, open_low=True)
-        table = as_table(X, min_rows=2)
+        table = as_table(X, min_rows=2, categories=True, missing=isinstance(X, Table))
         _, fits = self._fits(table, self._task(table, order, candidates), values)
         frames = [edge_table((row for fit in fits for row in fit[k].rows()), table.names) for k in range(len(values))]
         for frame, value in zip(frames, values, strict=True):
@@ -245,10 +251,11 @@ class SARTRE(BaseEstimator):
                 "interactions": self.interactions is not False,
                 "robust": "auto" if self.robust is None else self.robust,
             }
-            pruning = AutomaticPruning(table, embedding, seed, values, self.tol, **settings)
+            method = partial(AutomaticPruning, embedding=embedding, seed=seed, levels=values, tol=self.tol, **settings)
         else:
-            pruning = PaperPruning(table, embedding, seed, values, self.tol)
-        jobs = (delayed(pruning.fit)(*one) for one in task.targets())
+            method = partial(PaperPruning, embedding=embedding, seed=seed, penalties=values, tol=self.tol)
+        shared = method(table)
+        jobs = (delayed(_fit_target)(method, shared, table, *one) for one in task.targets())
         fits = []
         with threadpool_limits(1, user_api="blas"):  # the parallelism is over targets
             for fit in Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs):
@@ -315,3 +322,22 @@ class SARTRE(BaseEstimator):
                     ConvergenceWarning,
                     stacklevel=4,
                 )
+
+
+def _fit_target(
+    method: Callable[[Table], AutomaticPruning | PaperPruning],
+    shared: AutomaticPruning | PaperPruning,
+    table: Table,
+    target: int,
+    parents: NDArray[np.intp],
+    required: NDArray[np.intp],
+) -> list[TargetFit]:
+    """Fit a target by what all share or, if it has missing values, by the rows where it has none."""
+    there = ~np.isnan(table.values[:, target])
+    if there.all() or len(parents) == 0:
+        return shared.fit(target, parents, required)
+    rows, columns = np.flatnonzero(there), np.append(parents, target)
+    part = table.select(columns).take(rows)
+    mine = np.flatnonzero(~part.constant[:-1])
+    fits = method(part).fit(len(parents), mine, np.flatnonzero(np.isin(parents, required)))
+    return [moved(fit, target, columns, rows) for fit in fits]
