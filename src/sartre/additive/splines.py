@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from sartre.additive.design import Basis
+from sartre.additive.bins import encode
+from sartre.additive.design import Basis, Rotation, rotate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +58,36 @@ class Spline:
 
     def _cubic(self) -> CubicSpline:
         return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
+
+
+@dataclass(frozen=True)
+class RotatedSpline:
+    """The splines of a variable, centred and orthonormal over its samples, the straight line first."""
+
+    spline: Spline
+    rotation: Rotation
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return all functions at all values, shape (len(x), k)."""
+        return (self.spline(x) - self.rotation.mean) @ self.rotation.vectors
+
+
+def rotated(smooth: Spline, column: NDArray[np.float64], *, binned: bool = False) -> RotatedSpline:
+    """Make the splines of a column orthonormal over its values or, as `prepare` does, over the centres of its bins.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=2000)
+    >>> functions = rotated(spline(x, n_splines=5), x)(x)
+    >>> np.allclose(functions.T @ functions / 2000, np.eye(4))
+    True
+    """
+    basis = smooth.basis()
+    if binned:
+        counts = np.bincount(encode(column, basis.edges), minlength=len(basis.table))
+    else:
+        counts, basis = np.ones(len(column)), basis._replace(table=smooth(column))
+    return RotatedSpline(smooth, rotate(basis, counts / len(column)))
 
 
 def spline(column: NDArray[np.float64], n_splines: int) -> Spline:
