@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from sartre.graph import Dag
 from sartre.knowledge import constraints
@@ -15,6 +17,7 @@ from sartre.validation import as_table, check_order
 
 if TYPE_CHECKING:
     from sartre.knowledge import Knowledge
+    from sartre.scm import StructuralModel
     from sartre.validation import RandomState
 
 MIN_ROWS = 10
@@ -46,6 +49,9 @@ class CausalDiscovery(BaseEstimator):
     edges_ : DataFrame
         The edges with what the pruner says of each.
     order_step_, prune_step_ : the fitted steps
+    scm_ : StructuralModel
+        The graph with a mechanism for every variable: samples, interventions, effects, counterfactuals. Fitted when it
+        is first asked for.
 
     Examples
     --------
@@ -84,6 +90,7 @@ class CausalDiscovery(BaseEstimator):
         X : array of shape (n, d) or data frame
             At least 10 rows and 2 columns of finite numbers.
         """
+        self.__dict__.pop("scm_", None)  # that of an earlier fit
         table = as_table(X, min_rows=MIN_ROWS, min_columns=2)
         known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
@@ -104,4 +111,29 @@ class CausalDiscovery(BaseEstimator):
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
         self.edges_ = self.prune_step_.edges_
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
+        self._table = table
         return self
+
+    @cached_property
+    def scm_(self) -> StructuralModel:
+        """The structural causal model of the graph, with the pairs that the pruner found to act together.
+
+        It is fitted to the rows of `fit`, to which the model keeps a reference: a pickle of the model has the rows in
+        it, a `clone` has not. To share a model without its rows, share ``graph_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> x0 = rng.normal(size=300)
+        >>> x1 = np.sin(x0) + rng.normal(size=300) / 3
+        >>> model = CausalDiscovery(random_state=0).fit(np.column_stack([x0, x1]))
+        >>> model.scm_
+        StructuralModel: 2 variables, 1 edges, 0 pairs
+        """
+        from sartre.scm import StructuralModel  # noqa: PLC0415 - it stands on this layer
+
+        check_is_fitted(self, "graph_")
+        pairs = getattr(self.prune_step_, "interactions_", None)
+        named = [] if pairs is None else pairs[["first", "second", "target"]].itertuples(index=False, name=None)
+        return StructuralModel.fit(self._table, self.graph_, named)
