@@ -10,7 +10,7 @@ import numpy as np
 
 from sartre.graph import Dag
 from sartre.precedence import transitive_closure
-from sartre.scm.units import draw, propagate
+from sartre.scm.equations import draw, fitted, propagate
 from sartre.validation import Table
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ def bootstrapped(
     n, means = len(model.predicted), []
     for number in range(n_bootstrap):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BOOTSTRAP, number)))
-        again = type(model).fit(model.table.take(rng.integers(n, size=n)), model.graph, model.pairs)
-        again = replace(again, interventions=model.interventions)
+        again = fitted(replace(model, table=model.table.take(rng.integers(n, size=n))))
         means.append(mean_outcomes(again, cause, outcome, at, n_samples, int(rng.integers(2**63))))
     return np.array(means)

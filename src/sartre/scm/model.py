@@ -11,11 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from sartre.additive.mechanism import fit_mechanism
 from sartre.graph import Dag
 from sartre.scm.checks import check_pairs, check_value, read_rows, warn_outside
 from sartre.scm.effects import bootstrapped, mean_outcomes, without_causes
-from sartre.scm.units import Units, draw, parent_columns, predict, propagate
+from sartre.scm.equations import Units, draw, fitted, predict, propagate
 from sartre.validation import as_table, check_number, position_of, seed_of
 
 if TYPE_CHECKING:
@@ -94,15 +93,8 @@ class StructuralModel:
         """
         table = as_table(X, min_rows=2)
         graph = dag.reindex(table.names)
-        model = cls(table, graph, {}, np.empty(table.shape), check_pairs(pairs, graph))
-        with threadpool_limits(1, user_api="blas"):
-            for j, name in enumerate(table.names):
-                columns = parent_columns(model, name)
-                place = {table.names[column]: k for k, column in enumerate(columns)}
-                mine = [(place[a], place[b]) for a, b, target in model.pairs if target == name]
-                model.mechanisms[name] = fit_mechanism(table.values[:, columns], table.values[:, j], mine)
-            model.predicted[:] = predict(model, table.values)
-        return model
+        with threadpool_limits(1, user_api="blas"):  # many small products
+            return fitted(cls(table, graph, {}, np.empty(0), check_pairs(pairs, graph)))
 
     @property
     def names(self) -> list[str]:

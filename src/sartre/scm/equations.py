@@ -1,4 +1,4 @@
-"""Samples known by their noise, and what they become under interventions.
+"""The equations of a structural model: fitted, drawn from, and followed under interventions.
 
 The noise of a unit in variable j is its value minus what the mechanism f_j said of it, e_j = x_j - f_j(parents then).
 Under an intervention it stays, and the value is x_j + (f_j(parents now) - f_j(parents then)): written so, nothing
@@ -7,10 +7,12 @@ changes by a digit where the parents do not.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sartre.additive.mechanism import fit_mechanism
 from sartre.scm.checks import check_value
 
 if TYPE_CHECKING:
@@ -29,6 +31,18 @@ class Units(NamedTuple):
 def parent_columns(model: StructuralModel, name: str) -> list[int]:
     """Return the arguments of a mechanism: by name, so that no result depends on the order of the columns."""
     return [model.names.index(parent) for parent in sorted(model.graph.parents(name))]
+
+
+def fitted(model: StructuralModel) -> StructuralModel:
+    """Return the model with the mechanisms of its graph, fitted to its table."""
+    names, X, mechanisms = model.table.names, model.table.values, {}
+    for j, name in enumerate(names):
+        columns = parent_columns(model, name)
+        place = {names[column]: k for k, column in enumerate(columns)}
+        pairs = [(place[first], place[second]) for first, second, target in model.pairs if target == name]
+        mechanisms[name] = fit_mechanism(X[:, columns], X[:, j], pairs)
+    model = replace(model, mechanisms=mechanisms)
+    return replace(model, predicted=predict(model, X))
 
 
 def predict(model: StructuralModel, values: NDArray[np.float64]) -> NDArray[np.float64]:
