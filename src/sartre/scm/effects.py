@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from sartre.scm.model import StructuralModel
 
+logger = logging.getLogger(__name__)
 _BOOTSTRAP = 256  # begins the spawn key of replicates; those of variables are bytes of their names, and smaller
 
 
@@ -72,4 +74,5 @@ def bootstrapped(
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BOOTSTRAP, number)))
         again = fitted(replace(model, table=model.table.take(rng.integers(n, size=n))))
         means.append(mean_outcomes(again, cause, outcome, at, n_samples, int(rng.integers(2**63))))
+        logger.info("effect: %d of %d bootstrap samples fitted", len(means), n_bootstrap)
     return np.array(means)

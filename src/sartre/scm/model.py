@@ -198,7 +198,7 @@ class StructuralModel:
         at: Any = None,  # noqa: ANN401 - a number or numbers
         *,
         baseline: float | None = None,
-        n_samples: int = 1000,
+        n_samples: int = 2000,
         n_bootstrap: int = 100,
         level: float = 0.9,
         random_state: RandomState = None,
