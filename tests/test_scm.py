@@ -194,6 +194,10 @@ def test_several_variables_can_be_set_at_once_or_one_after_the_other(straight):
         ({"a": np.nan}, ValueError, "'a' must be set to finite numbers. Got nan"),
         ({"a": [0.0, np.inf]}, ValueError, "'a' must be set to finite numbers. Got inf"),
         ({"a": "high"}, TypeError, "'a' can be set to numbers only. Got 'high'"),
+        ({"a": "5"}, TypeError, "'a' can be set to numbers only. Got '5'"),
+        ({"a": None}, TypeError, "'a' can be set to numbers only. Got None"),
+        ({"a": [[1.0], [1.0, 2.0]]}, TypeError, "'a' can be set to numbers only"),
+        ("a", TypeError, "Interventions are given by name"),
         ({"a": [[1.0]]}, ValueError, "'a' must be set to a number or to a vector"),
         ({"a": []}, ValueError, "'a' must be set to a number or to a vector"),
         ({"a": [0.0, 1.0, 2.0]}, ValueError, "'a' must be set to one number, or to one a sample: 5 here. Got 3"),
@@ -326,6 +330,14 @@ def test_a_graph_without_edges_is_independent_noise():
     drawn = scm.sample(2000, random_state=0)
     assert set(drawn["c"]) <= set(linear(100)["c"])
     assert abs(drawn.corr().to_numpy() - np.eye(3)).max() < 0.1
+
+
+def test_names_that_are_numbers_go_by_their_text():
+    scm = StructuralModel.fit(linear(50).set_axis([0, 1, 2], axis=1), Dag.from_edges([("0", "1")], names=list("012")))
+    assert (scm.do({0: 1.0}).sample(5, random_state=0)["0"] == 1).all()
+    rows = linear(2).to_numpy().tolist()
+    plain = StructuralModel.fit(linear(50).to_numpy(), Dag.from_edges([("x0", "x1")], names=["x0", "x1", "x2"]))
+    assert plain.counterfactual(rows, {}).to_numpy().tolist() == rows
 
 
 def test_wrong_pairs_names_and_settings_are_refused(straight):

@@ -29,9 +29,12 @@ def check_value(name: str, value: Any) -> float | NDArray[np.float64]:  # noqa: 
     2.0
     """
     try:
-        values = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"'{name}' can be set to numbers only. Got {value!r}.") from None
+        given = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        given = np.empty(0, dtype=object)
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"'{name}' can be set to numbers only. Got {value!r}.")
+    values = given.astype(np.float64)
     if values.ndim > 1 or values.size == 0:
         raise ValueError(f"'{name}' must be set to a number or to a vector of them. Got shape {values.shape}.")
     if not np.isfinite(values).all():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,7 +18,7 @@ from sartre.scm.equations import Units, draw, fitted, predict, propagate
 from sartre.validation import as_table, check_number, position_of, seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from sartre.additive.mechanism import Mechanism
     from sartre.scm.checks import Pair
@@ -146,14 +146,18 @@ class StructuralModel:
         >>> bool(abs(scm.do({"a": 1.0}).sample(1000, random_state=0)["b"].mean() - 2) < 0.2)
         True
         """
+        if not isinstance(interventions, Mapping):
+            raise TypeError(f"Interventions are given by name, {{'x': 1.0}}. Got {interventions!r}.")
         held: dict[str, Intervention] = {}
         adjacency = self.graph.adjacency.copy()
-        for name, value in interventions.items():
+        for name, value in ((str(name), value) for name, value in interventions.items()):
             j = self._position(name)
-            held[name] = value if callable(value) else check_value(name, value)
-            if not callable(value):
-                warn_outside(name, check_value(name, value), self.table.values[:, j])
-                adjacency[:, j] = 0
+            if callable(value):
+                held[name] = value
+                continue
+            held[name] = numbers = check_value(name, value)
+            warn_outside(name, numbers, self.table.values[:, j])
+            adjacency[:, j] = 0
         return replace(
             self,
             graph=Dag(adjacency, self.names),
@@ -189,7 +193,7 @@ class StructuralModel:
         facts = given.values[:, [given.names.index(name) for name in self.names]]
         model = self.do(do)
         frame = model._frame(propagate(model, Units(facts, predict(self, facts))))  # noqa: SLF001 - of its own kind
-        return frame.set_axis(getattr(rows, "index", frame.index), axis=0)[list(given.names)]
+        return frame.set_axis(rows.index if isinstance(rows, pd.DataFrame) else frame.index)[list(given.names)]
 
     def effect(
         self,
@@ -242,6 +246,7 @@ class StructuralModel:
         check_number("effect", "n_samples", n_samples, low=1, integer=True)
         check_number("effect", "n_bootstrap", n_bootstrap, low=2, integer=True)
         check_number("effect", "level", level, low=0.0, high=1.0, open_low=True)
+        cause, outcome = str(cause), str(outcome)
         values = self._values(cause, outcome, at, baseline)
         seed = seed_of("effect", random_state)
         with threadpool_limits(1, user_api="blas"):
@@ -269,7 +274,7 @@ class StructuralModel:
         """Return the column of a variable that is free to be set or asked for."""
         if name in self.interventions:
             raise ValueError(f"'{name}' is under an intervention already. Start from the model without it.")
-        return position_of(str(name), self.names, "variable")
+        return position_of(name, self.names, "variable")
 
     def _frame(self, values: NDArray[np.float64]) -> pd.DataFrame:
         """Return values with names; a rule that left the data is told."""
