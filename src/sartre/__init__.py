@@ -10,15 +10,17 @@ if TYPE_CHECKING:
     from sartre.discovery import CausalDiscovery
     from sartre.graph import Dag
     from sartre.knowledge import Knowledge
+    from sartre.scm import StructuralModel
 
 __version__ = "0.1.0"
 
-__all__ = ["CausalDiscovery", "Dag", "Knowledge", "__version__", "stability"]
+__all__ = ["CausalDiscovery", "Dag", "Knowledge", "StructuralModel", "__version__", "stability"]
 
 _HOMES = {
     "CausalDiscovery": "sartre.discovery",
     "Dag": "sartre.graph",
     "Knowledge": "sartre.knowledge",
+    "StructuralModel": "sartre.scm",
     "stability": "sartre.confidence",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sartre.confidence import Stability
     from sartre.diagnostics import Diagnostics
     from sartre.knowledge import Knowledge
+    from sartre.scm import StructuralModel
     from sartre.table import Table
     from sartre.validation import RandomState
 
@@ -66,6 +68,9 @@ class CausalDiscovery(BaseEstimator):
         How long it took.
     diagnostics_ : Diagnostics
         What the data and the fit say about the assumptions (`sartre.diagnostics`), computed when first asked for.
+    scm_ : StructuralModel
+        The graph with a mechanism for every variable: samples, interventions, effects, counterfactuals. Fitted when it
+        is first asked for.
 
     Notes
     -----
@@ -132,6 +137,7 @@ class CausalDiscovery(BaseEstimator):
             At least 10 rows and 2 columns, of numbers or of categories.
         """
         start = perf_counter()
+        self.__dict__.pop("scm_", None)  # that of an earlier fit
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
         table = read_table(X, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
         known = constraints(self, table.names)
@@ -169,6 +175,36 @@ class CausalDiscovery(BaseEstimator):
 
             self._diagnostics = diagnose(self, self._table)
         return self._diagnostics
+
+    @cached_property
+    def scm_(self) -> StructuralModel:
+        """The structural causal model of the graph, with the pairs that the pruner found to act together.
+
+        It is fitted to the rows of `fit`, to which the model keeps a reference: a pickle of the model has the rows in
+        it, a `clone` has not. To share a model without its rows, share ``graph_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> x0 = rng.normal(size=300)
+        >>> x1 = np.sin(x0) + rng.normal(size=300) / 3
+        >>> model = CausalDiscovery(random_state=0).fit(np.column_stack([x0, x1]))
+        >>> model.scm_
+        StructuralModel: 2 variables, 1 edges, 0 pairs
+        """
+        from sartre.scm import StructuralModel  # noqa: PLC0415 - it stands on this layer
+
+        check_is_fitted(self, "graph_")
+        odd = [
+            self._table.names[j]
+            for j in sorted({*self._table.nominal, *np.flatnonzero(self._table.missing.any(axis=0))})
+        ]
+        if odd:
+            raise ValueError(f"A structural model needs numbers, none of them missing. Not so: {', '.join(odd[:5])}.")
+        pairs = getattr(self.prune_step_, "interactions_", None)
+        named = [] if pairs is None else pairs[["first", "second", "target"]].itertuples(index=False, name=None)
+        return StructuralModel.fit(self._table, self.graph_, named)
 
     def report(
         self,

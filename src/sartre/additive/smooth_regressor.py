@@ -9,11 +9,10 @@ import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sartre.additive.bins import encode
-from sartre.additive.design import prepare, rotate
+from sartre.additive.design import prepare
 from sartre.additive.screening import SMALLEST_BASIS, basis_size, first_of_copies, strongest
 from sartre.additive.smoothing import fit_smooths, gram
-from sartre.additive.splines import spline
+from sartre.additive.splines import rotated, spline
 from sartre.validation import check_number, default_names, position_of
 
 if TYPE_CHECKING:
@@ -79,17 +78,13 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
         self.intercept_ = float(y.mean())
         width = float(np.ptp(y)) or 1.0
         spread = width * float(np.std((y - self.intercept_) / width))
-        self._splines = [spline(column, size) for column in X.T]
-        bases = [smooth.basis() for smooth in self._splines]
-        design = prepare(X, bases)
+        splines = [spline(column, size) for column in X.T]
+        self._functions = [rotated(smooth, column, binned=True) for smooth, column in zip(splines, X.T, strict=True)]
+        design = prepare(X, [smooth.basis() for smooth in splines])
         products = gram(design, (y - self.intercept_)[:, None] / (spread or 1.0))
         variables = np.flatnonzero(design.rank > 0)
         variables = variables[first_of_copies(products, variables)]
         variables = variables[strongest(products, 0, variables)]
-        self._rotations = [
-            rotate(basis, np.bincount(encode(column, basis.edges), minlength=len(basis.table)) / n)
-            for column, basis in zip(X.T, bases, strict=True)
-        ]
         self._coefficients = [np.zeros(int(rank)) for rank in design.rank]
         self._covariances = [np.zeros((int(rank), int(rank))) for rank in design.rank]
         self._table = pd.DataFrame(
@@ -113,7 +108,7 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
         """Return intercept + sum_j f_j(x_j) for every row; beyond the training range the functions go on straight."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        functions = [self._functions(j, X[:, j]) @ self._coefficients[j] for j in range(X.shape[1])]
+        functions = [self._functions[j](X[:, j]) @ self._coefficients[j] for j in range(X.shape[1])]
         return self.intercept_ + np.sum(functions, axis=0)
 
     def shape_function(
@@ -134,10 +129,10 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        names = list(getattr(self, "feature_names_in_", default_names(len(self._splines))))
+        names = list(getattr(self, "feature_names_in_", default_names(len(self._functions))))
         j = position_of(feature, names, "feature")
-        at = self._splines[j].centres if x is None else np.asarray(x, dtype=np.float64)
-        functions = self._functions(j, at)
+        at = self._functions[j].spline.centres if x is None else np.asarray(x, dtype=np.float64)
+        functions = self._functions[j](at)
         variance = np.einsum("ij,jk,ik->i", functions, self._covariances[j], functions)
         std = np.sqrt(np.maximum(variance, 0.0)) if return_std else None
         return Smooth(at, functions @ self._coefficients[j], std)
@@ -145,10 +140,5 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
     def summary(self) -> pd.DataFrame:
         """Return a table of the terms: edf, ref_df, F, p_value and strength (share of variance lost without it)."""
         check_is_fitted(self)
-        names = list(getattr(self, "feature_names_in_", default_names(len(self._splines))))
+        names = list(getattr(self, "feature_names_in_", default_names(len(self._functions))))
         return self._table.set_axis(pd.Index(names, name="feature"), axis=0)
-
-    def _functions(self, j: int, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the rotated functions of feature j at x."""
-        rotation = self._rotations[j]
-        return (self._splines[j](x) - rotation.mean) @ rotation.vectors

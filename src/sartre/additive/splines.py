@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from sartre.additive.design import Basis
+from sartre.additive.bins import encode
+from sartre.additive.design import Basis, Rotation, rotate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +41,7 @@ class Spline:
         """Return all functions at all values, shape (len(x), K); straight beyond the outermost knots."""
         if len(self.knots) < 2:
             return np.empty((len(x), 0))
-        cubic = self._cubic()
+        cubic = self._cubic
         z = (x - self.shift) / self.scale
         inside = np.clip(z, self.knots[0], self.knots[-1])
         return cubic(inside) + (z - inside)[:, None] * cubic(inside, 1)
@@ -49,14 +51,45 @@ class Spline:
         table = self(self.centres)
         if len(self.knots) < 2:
             return Basis(self.edges, table, np.empty((0, 0)), np.empty(0))
-        second = self._cubic()(self.knots, 2)  # straight between knots, so the integrals are exact
+        second = self._cubic(self.knots, 2)  # straight between knots, so the integrals are exact
         left, right, width = second[:-1], second[1:], np.diff(self.knots)[:, None]
         mixed = left.T @ (width * right) / 6
         penalty = left.T @ (width * left) / 3 + right.T @ (width * right) / 3 + mixed + mixed.T
         return Basis(self.edges, table, penalty, line=self.knots)
 
+    @cached_property
     def _cubic(self) -> CubicSpline:
         return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
+
+
+@dataclass(frozen=True)
+class RotatedSpline:
+    """The splines of a variable, centred and orthonormal over its samples, the straight line first."""
+
+    spline: Spline
+    rotation: Rotation
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return all functions at all values, shape (len(x), k)."""
+        return (self.spline(x) - self.rotation.mean) @ self.rotation.vectors
+
+
+def rotated(smooth: Spline, column: NDArray[np.float64], *, binned: bool = False) -> RotatedSpline:
+    """Make the splines of a column orthonormal over its values or, as `prepare` does, over the centres of its bins.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=2000)
+    >>> functions = rotated(spline(x, n_splines=5), x)(x)
+    >>> np.allclose(functions.T @ functions / 2000, np.eye(4))
+    True
+    """
+    basis = smooth.basis()
+    if binned:
+        counts = np.bincount(encode(column, basis.edges), minlength=len(basis.table))
+    else:
+        counts, basis = np.ones(len(column)), basis._replace(table=smooth(column))
+    return RotatedSpline(smooth, rotate(basis, counts / len(column)))
 
 
 def spline(column: NDArray[np.float64], n_splines: int) -> Spline:

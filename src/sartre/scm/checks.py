@@ -1,0 +1,88 @@
+"""What users bring to a structural model: values to set, pairs, rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from sartre.validation import as_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from sartre.graph import Dag
+    from sartre.validation import Table
+
+Pair: TypeAlias = tuple[str, str, str]
+
+
+def check_value(name: str, value: Any) -> float | NDArray[np.float64]:  # noqa: ANN401 - the user's
+    """Return the number, or the vector of numbers, that a variable is set to.
+
+    Examples
+    --------
+    >>> check_value("x", 2)
+    2.0
+    """
+    try:
+        given = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        given = np.empty(0, dtype=object)
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"'{name}' can be set to numbers only. Got {value!r}.")
+    values = given.astype(np.float64)
+    if values.ndim > 1 or values.size == 0:
+        raise ValueError(f"'{name}' must be set to a number or to a vector of them. Got shape {values.shape}.")
+    if not np.isfinite(values).all():
+        wrong = values[~np.isfinite(values)][0] if values.ndim else values
+        raise ValueError(f"'{name}' must be set to finite numbers. Got {wrong}.")
+    return values if values.ndim else float(values)
+
+
+def check_pairs(pairs: Iterable[Pair], graph: Dag) -> tuple[Pair, ...]:
+    """Return the pairs, each and all of them sorted; both members must be parents of the target.
+
+    Examples
+    --------
+    >>> from sartre import Dag
+    >>> check_pairs([("b", "a", "y")], Dag.from_edges([("a", "y"), ("b", "y")]))
+    (('a', 'b', 'y'),)
+    """
+    found = set()
+    for first, second, target in pairs:
+        parents = graph.parents(target)
+        if first == second or not {first, second} <= set(parents):
+            raise ValueError(
+                f"A pair joins two parents of its target. Got {first} and {second} for {target}, whose parents are "
+                f"{', '.join(parents) or 'none'}."
+            )
+        found.add((min(first, second), max(first, second), target))
+    return tuple(sorted(found))
+
+
+def read_rows(rows: Any, names: Sequence[str]) -> Table:  # noqa: ANN401 - any table
+    """Return a table of rows, its columns as given, that has the variables of the model and no other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # in a few rows a column may well be constant
+        given = as_table(rows)
+    if set(given.names) != set(names):
+        lone = sorted(set(given.names) ^ set(names))
+        raise ValueError(f"Rows must have the model's variables and no other. Only in one of them: {', '.join(lone)}.")
+    return given
+
+
+def warn_outside(name: str, values: NDArray[np.float64] | float, data: NDArray[np.float64]) -> None:
+    """Warn where a variable is set to values that the data do not reach."""
+    low, high, wanted = float(data.min()), float(data.max()), np.atleast_1d(values)
+    far = wanted[(wanted < low) | (wanted > high)]
+    if far.size:
+        warnings.warn(
+            f"'{name}' is set to {far[0]:g}, and the data reach from {low:g} to {high:g} only. Beyond, the mechanisms "
+            "go on straight (those of pairs stay constant), which no row supports. Stay within the data.",
+            UserWarning,
+            stacklevel=4,
+        )

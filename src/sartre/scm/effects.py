@@ -1,0 +1,78 @@
+"""The mean of an outcome as a function of a cause that is set, with bootstrap intervals."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sartre.graph import Dag
+from sartre.precedence import transitive_closure
+from sartre.scm.equations import draw, fitted, propagate
+from sartre.validation import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sartre.scm.model import StructuralModel
+
+logger = logging.getLogger(__name__)
+_BOOTSTRAP = 256  # begins the spawn key of replicates; those of variables are bytes of their names, and smaller
+
+
+def without_causes(model: StructuralModel, cause: str, outcome: str) -> StructuralModel:
+    """Return the model with the edges into a cause cut, of the variables that then decide the outcome, and no other."""
+    adjacency = model.graph.adjacency.copy()
+    adjacency[:, model.names.index(cause)] = 0
+    decides = transitive_closure(adjacency.astype(bool))[:, model.names.index(outcome)]
+    kept = [k for k, name in enumerate(model.names) if decides[k] or name in (cause, outcome)]
+    names = [model.names[k] for k in kept]
+    return replace(
+        model,
+        table=Table(np.asfortranarray(model.table.values[:, kept]), tuple(names)),
+        graph=Dag(adjacency[np.ix_(kept, kept)], names),
+        predicted=model.predicted[:, kept],
+        pairs=tuple(pair for pair in model.pairs if pair[2] in names and pair[2] != cause),
+        interventions={name: held for name, held in model.interventions.items() if name in names},
+    )
+
+
+def mean_outcomes(
+    model: StructuralModel, cause: str, outcome: str, at: NDArray[np.float64], n_samples: int, seed: int
+) -> NDArray[np.float64]:
+    """Return the mean of the outcome for each value of the cause, whose causes are cut; the same noise for all.
+
+    All rows are drawn equally often, so that means of straight lines are exact.
+    """
+    n = len(model.predicted)
+    units = draw(model, ceil(n_samples / n) * n, seed, evenly=True)
+    reached = transitive_closure(model.graph.adjacency.astype(bool))[model.names.index(cause)]
+    downstream = {cause, *(name for name, yes in zip(model.names, reached, strict=True) if yes)}
+    values, means = None, []
+    for value in at.tolist():
+        held = replace(model, interventions={**model.interventions, cause: value})
+        values = propagate(held, units, values, None if values is None else downstream)
+        means.append(float(values[:, model.names.index(outcome)].mean()))
+    return np.array(means)
+
+
+def bootstrapped(
+    model: StructuralModel,
+    cause: str,
+    outcome: str,
+    at: NDArray[np.float64],
+    n_samples: int,
+    n_bootstrap: int,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Return the means (n_bootstrap, len(at)) of models fitted anew to rows drawn with replacement."""
+    n, means = len(model.predicted), []
+    for number in range(n_bootstrap):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BOOTSTRAP, number)))
+        again = fitted(replace(model, table=model.table.take(rng.integers(n, size=n))))
+        means.append(mean_outcomes(again, cause, outcome, at, n_samples, int(rng.integers(2**63))))
+        logger.info("effect: %d of %d bootstrap samples fitted", len(means), n_bootstrap)
+    return np.array(means)

@@ -1,0 +1,97 @@
+"""The equations of a structural model: fitted, drawn from, and followed under interventions.
+
+The noise of a unit in variable j is its value minus what the mechanism f_j said of it, e_j = x_j - f_j(parents then).
+Under an intervention it stays, and the value is x_j + (f_j(parents now) - f_j(parents then)): written so, nothing
+changes by a digit where the parents do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sartre.additive.mechanism import fit_mechanism
+from sartre.scm.checks import check_value
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sartre.scm.model import StructuralModel
+
+
+class Units(NamedTuple):
+    """Samples: the values of every variable (n, d) and what its mechanism said of them (n, d)."""
+
+    values: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+
+
+def parent_columns(model: StructuralModel, name: str) -> list[int]:
+    """Return the arguments of a mechanism: by name, so that no result depends on the order of the columns."""
+    return [model.names.index(parent) for parent in sorted(model.graph.parents(name))]
+
+
+def fitted(model: StructuralModel) -> StructuralModel:
+    """Return the model with the mechanisms of its graph, fitted to its table."""
+    names, X, mechanisms = model.table.names, model.table.values, {}
+    for j, name in enumerate(names):
+        columns = parent_columns(model, name)
+        place = {names[column]: k for k, column in enumerate(columns)}
+        pairs = [(place[first], place[second]) for first, second, target in model.pairs if target == name]
+        mechanisms[name] = fit_mechanism(X[:, columns], X[:, j], pairs)
+    model = replace(model, mechanisms=mechanisms)
+    return replace(model, predicted=predict(model, X))
+
+
+def predict(model: StructuralModel, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what the mechanisms say of rows (n, d), each from the row's own parents."""
+    predicted = np.empty_like(values)
+    for j, name in enumerate(model.names):
+        predicted[:, j] = model.mechanisms[name](values[:, parent_columns(model, name)])
+    return predicted
+
+
+def draw(model: StructuralModel, n: int, seed: int, *, evenly: bool = False) -> Units:
+    """Draw training rows, for every variable on its own; evenly: no row more than once more than another."""
+    total = len(model.predicted)
+    values, predicted = np.empty((2, n, len(model.names)))
+    for j, name in enumerate(model.names):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(name.encode())))
+        rows = rng.permutation(np.arange(n) % total) if evenly else rng.integers(total, size=n)
+        values[:, j], predicted[:, j] = model.table.values[rows, j], model.predicted[rows, j]
+    return Units(values, predicted)
+
+
+def propagate(
+    model: StructuralModel,
+    units: Units,
+    values: NDArray[np.float64] | None = None,
+    only: set[str] | None = None,
+) -> NDArray[np.float64]:
+    """Return the values of units under the interventions of a model, causes before effects.
+
+    Parameters
+    ----------
+    model : StructuralModel
+    units : Units
+    values, only : array of shape (n, d) and set of names, optional
+        What is known already, and the variables that are still to be computed.
+    """
+    values = np.empty_like(units.values) if values is None else values.copy()
+    for name in model.graph.topological_order():
+        if only is not None and name not in only:
+            continue
+        j, held = model.names.index(name), model.interventions.get(name)
+        if held is None or callable(held):
+            now = model.mechanisms[name](values[:, parent_columns(model, name)])
+            natural = units.values[:, j] + (now - units.predicted[:, j])
+            held = natural if held is None else check_value(name, held(natural))
+        if np.ndim(held) and len(np.atleast_1d(held)) != len(values):
+            raise ValueError(
+                f"'{name}' must be set to one number, or to one a sample: {len(values)} here. "
+                f"Got {len(np.atleast_1d(held))}."
+            )
+        values[:, j] = held
+    return values

@@ -1,0 +1,290 @@
+"""The fitted graph as a structural causal model: every variable a function of its parents, plus noise of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from sartre.graph import Dag
+from sartre.scm.checks import check_pairs, check_value, read_rows, warn_outside
+from sartre.scm.effects import bootstrapped, mean_outcomes, without_causes
+from sartre.scm.equations import Units, draw, fitted, predict, propagate
+from sartre.validation import as_table, check_number, position_of, seed_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sartre.additive.mechanism import Mechanism
+    from sartre.scm.checks import Pair
+    from sartre.validation import RandomState, Table
+
+Intervention: TypeAlias = float | NDArray[np.float64] | Callable[[NDArray[np.float64]], Any]
+GRID = np.linspace(0.05, 0.95, 10)  # quantiles of a cause at which its effect is shown: few rows lie beyond
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StructuralModel:
+    """x_j = f_j(parents of j) + noise_j for every variable j, with noises independent of each other.
+
+    Each f_j is a sum of smooth functions of the parents and of the named pairs of them (`additive/mechanism.py`); the
+    noise is what the training rows leave, resampled. All that it says is said under the graph: that each edge is
+    real and points the right way, and that no common cause is hidden. Beyond the data the functions are
+    straight lines (those of pairs constant), which nothing supports: an intervention there gives a warning.
+
+    Attributes
+    ----------
+    table : Table
+        The training rows.
+    graph : Dag
+        Without the edges into variables that are held at a value.
+    mechanisms : dict of Mechanism
+        By name; the arguments are the parents, sorted by name.
+    predicted : array of shape (n, d)
+        What the mechanisms say of the training rows.
+    pairs : tuple of (first, second, target)
+    interventions : dict
+        What `do` has set, by name.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rain = rng.normal(size=300)
+    >>> table = pd.DataFrame({"rain": rain, "river": 2 * rain + rng.normal(size=300)})
+    >>> scm = StructuralModel.fit(table, Dag.from_edges([("rain", "river")]))
+    >>> scm
+    StructuralModel: 2 variables, 1 edges, 0 pairs
+    >>> scm.do({"rain": 1.0})
+    StructuralModel: 2 variables, 1 edges, 0 pairs, do(rain)
+    """
+
+    table: Table
+    graph: Dag
+    mechanisms: dict[str, Mechanism]
+    predicted: NDArray[np.float64]
+    pairs: tuple[Pair, ...] = ()
+    interventions: dict[str, Intervention] = field(default_factory=dict)
+
+    @classmethod
+    def fit(cls, X: Any, dag: Dag, pairs: Iterable[Pair] = ()) -> StructuralModel:  # noqa: ANN401
+        """Fit the mechanism of every variable of a graph.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or data frame
+        dag : Dag
+            Over the same names; taken as true.
+        pairs : iterable of (first, second, target)
+            Parents of a target that act together, by name.
+
+        Examples
+        --------
+        >>> a, b = np.random.default_rng(0).normal(size=(2, 300))
+        >>> table = pd.DataFrame({"a": a, "b": b, "y": a * b})
+        >>> dag = Dag.from_edges([("a", "y"), ("b", "y")])
+        >>> scm = StructuralModel.fit(table, dag, pairs=[("a", "b", "y")])
+        >>> bool(scm.residuals["y"].std() < 0.001)
+        True
+        """
+        table = as_table(X, min_rows=2)
+        graph = dag.reindex(table.names)
+        with threadpool_limits(1, user_api="blas"):  # many small products
+            return fitted(cls(table, graph, {}, np.empty(0), check_pairs(pairs, graph)))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the variables, in column order."""
+        return list(self.table.names)
+
+    @property
+    def residuals(self) -> pd.DataFrame:
+        """The noise of the training rows, mean zero: what `sample` draws from."""
+        return pd.DataFrame(self.table.values - self.predicted, columns=self.names)
+
+    def sample(self, n: int, random_state: RandomState = None) -> pd.DataFrame:
+        """Draw n rows: noise resampled from the training rows, for every variable on its own, causes before effects.
+
+        Parameters
+        ----------
+        n : int
+        random_state : int, Generator, RandomState or None
+            A variable's noise depends on the seed and its name only: the same seed with and without an intervention
+            gives the same noise.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.normal(size=300)
+        >>> table = pd.DataFrame({"a": a, "b": 2 * a + rng.normal(size=300)})
+        >>> StructuralModel.fit(table, Dag.from_edges([("a", "b")])).sample(5, random_state=0).shape
+        (5, 2)
+        """
+        check_number("sample", "n", n, low=1, integer=True)
+        return self._frame(propagate(self, draw(self, n, seed_of("sample", random_state))))
+
+    def do(self, interventions: Mapping[str, Any]) -> StructuralModel:
+        """Return the model in which some variables are set, whatever their causes say.
+
+        Parameters
+        ----------
+        interventions : mapping of names
+            To a number; to an array, one value a sample; or to a function of the values (n,) that the variable would
+            have had, which gives those it has (``lambda x: x + 1``). A number or an array cuts the edges from its
+            parents.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.normal(size=300)
+        >>> table = pd.DataFrame({"a": a, "b": 2 * a + rng.normal(size=300)})
+        >>> scm = StructuralModel.fit(table, Dag.from_edges([("a", "b")]))
+        >>> bool(abs(scm.do({"a": 1.0}).sample(1000, random_state=0)["b"].mean() - 2) < 0.2)
+        True
+        """
+        if not isinstance(interventions, Mapping):
+            raise TypeError(f"Interventions are given by name, {{'x': 1.0}}. Got {interventions!r}.")
+        held: dict[str, Intervention] = {}
+        adjacency = self.graph.adjacency.copy()
+        for name, value in ((str(name), value) for name, value in interventions.items()):
+            j = self._position(name)
+            if callable(value):
+                held[name] = value
+                continue
+            held[name] = numbers = check_value(name, value)
+            warn_outside(name, numbers, self.table.values[:, j])
+            adjacency[:, j] = 0
+        return replace(
+            self,
+            graph=Dag(adjacency, self.names),
+            pairs=tuple(pair for pair in self.pairs if pair[2] not in held or callable(held[pair[2]])),
+            interventions={**self.interventions, **held},
+        )
+
+    def counterfactual(self, rows: Any, do: Mapping[str, Any]) -> pd.DataFrame:  # noqa: ANN401 - any table
+        """Return what these very rows would have been under an intervention.
+
+        Their noise is what the mechanisms do not explain of them, and it stays: variables that no intervention reaches
+        keep their values exactly.
+
+        Parameters
+        ----------
+        rows : data frame with a column for every variable
+        do : mapping of names
+            As in `do`; an array has one value a row.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.normal(size=300)
+        >>> table = pd.DataFrame({"a": a, "b": 2 * a + rng.normal(size=300)})
+        >>> scm = StructuralModel.fit(table, Dag.from_edges([("a", "b")]))
+        >>> scm.counterfactual(pd.DataFrame({"a": [0.0], "b": [5.0]}), do={"a": 1.0}).round(1)
+             a    b
+        0  1.0  7.0
+        """
+        if self.interventions:
+            raise ValueError("A counterfactual starts from the model of the data. Name all interventions in its 'do'.")
+        given = read_rows(rows, self.names)
+        facts = given.values[:, [given.names.index(name) for name in self.names]]
+        model = self.do(do)
+        frame = model._frame(propagate(model, Units(facts, predict(self, facts))))  # noqa: SLF001 - of its own kind
+        return frame.set_axis(rows.index if isinstance(rows, pd.DataFrame) else frame.index)[list(given.names)]
+
+    def effect(
+        self,
+        cause: str,
+        outcome: str,
+        at: Any = None,  # noqa: ANN401 - a number or numbers
+        *,
+        baseline: float | None = None,
+        n_samples: int = 2000,
+        n_bootstrap: int = 100,
+        level: float = 0.9,
+        random_state: RandomState = None,
+    ) -> pd.DataFrame:
+        """Return the mean of an outcome where a cause is set to a value, E[outcome | do(cause = value)].
+
+        The intervals are percentiles over bootstrap samples of the rows, the mechanisms fitted anew to each. They
+        cover the chance that is in the rows. The graph and its pairs are taken as true: that an edge was chosen by
+        the same data, or may be wrong, or that a common cause is hidden, they do not cover; nor the
+        bias of smoothing, nor straight lines beyond the data.
+
+        Parameters
+        ----------
+        cause, outcome : str
+        at : number or sequence of numbers, optional
+            Values of the cause; ten quantiles from 5 % to 95 % by default.
+        baseline : float, optional
+            Return contrasts instead, E[outcome | do(cause = value)] - E[outcome | do(cause = baseline)].
+        n_samples : int
+            Draws a value at least: a multiple of the number of rows, so that all noise is drawn equally often.
+        n_bootstrap : int
+        level : float
+            Of the intervals.
+        random_state : int, Generator, RandomState or None
+
+        Returns
+        -------
+        DataFrame
+            ``value``, ``mean``, ``low`` and ``high``. Where there is no directed path, the same numbers at each value.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.normal(size=300)
+        >>> table = pd.DataFrame({"a": a, "b": 2 * a + rng.normal(size=300)})
+        >>> scm = StructuralModel.fit(table, Dag.from_edges([("a", "b")]))
+        >>> found = scm.effect("a", "b", at=1.0, baseline=0.0, n_bootstrap=20, random_state=0)
+        >>> bool(found["low"][0] < 2 < found["high"][0])
+        True
+        """
+        check_number("effect", "n_samples", n_samples, low=1, integer=True)
+        check_number("effect", "n_bootstrap", n_bootstrap, low=2, integer=True)
+        check_number("effect", "level", level, low=0.0, high=1.0, open_low=True)
+        cause, outcome = str(cause), str(outcome)
+        values = self._values(cause, outcome, at, baseline)
+        seed = seed_of("effect", random_state)
+        with threadpool_limits(1, user_api="blas"):
+            part = without_causes(self, cause, outcome)
+            mean = mean_outcomes(part, cause, outcome, values, n_samples, seed)
+            again = bootstrapped(part, cause, outcome, values, n_samples, n_bootstrap, seed)
+        if baseline is not None:
+            values, mean, again = values[:-1], mean[:-1] - mean[-1], again[:, :-1] - again[:, -1:]
+        low, high = np.quantile(again, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return pd.DataFrame({"value": values, "mean": mean, "low": low, "high": high})
+
+    def _values(self, cause: str, outcome: str, at: Any, baseline: float | None) -> NDArray[np.float64]:  # noqa: ANN401
+        """Return the values of a cause at which its effect is asked for, the baseline last."""
+        column = self.table.values[:, self._position(cause)]
+        if self._position(outcome) == self._position(cause):
+            raise ValueError(f"The effect of a variable on another is asked for. Got '{cause}' for both.")
+        values = np.unique(np.quantile(column, GRID)) if at is None else np.atleast_1d(check_value(cause, at))
+        if baseline is not None:
+            check_number("effect", "baseline", baseline, low=-np.inf, open_low=True)
+            values = np.append(values, baseline)
+        warn_outside(cause, values, column)
+        return values
+
+    def _position(self, name: str) -> int:
+        """Return the column of a variable that is free to be set or asked for."""
+        if name in self.interventions:
+            raise ValueError(f"'{name}' is under an intervention already. Start from the model without it.")
+        return position_of(name, self.names, "variable")
+
+    def _frame(self, values: NDArray[np.float64]) -> pd.DataFrame:
+        """Return values with names; a rule that left the data is told."""
+        for name, held in self.interventions.items():
+            if callable(held):
+                j = self.names.index(name)
+                warn_outside(name, values[:, j], self.table.values[:, j])
+        return pd.DataFrame(values, columns=self.names)
+
+    def __repr__(self) -> str:
+        held = f", do({', '.join(self.interventions)})" if self.interventions else ""
+        size = f"{len(self.names)} variables, {self.graph.n_edges} edges, {len(self.pairs)} pairs"
+        return f"StructuralModel: {size}{held}"
