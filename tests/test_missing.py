@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -267,3 +269,29 @@ def test_any_kinds_of_columns_with_any_holes_give_a_graph(prune):
             found = learnt(table, missing, prune, SCORE())
             assert found.graph_.names == list(table.columns)  # a Dag is acyclic
             assert len(found.diagnostics_.nodes) == table.shape[1]
+
+
+def test_a_flag_that_is_there_or_missing_is_a_cause_whatever_else_is_missing():
+    rng = np.random.default_rng(0)
+    flag = np.where(rng.random(400) < 0.5, 1.0, np.nan)
+    x = rng.normal(size=400)
+    frame = pd.DataFrame({"flag": flag, "x": x, "y": x + 2 * np.isnan(flag) + 0.3 * rng.normal(size=400)})
+    holes = frame.copy()
+    holes.loc[:3, "y"] = np.nan
+    for table in (frame, holes):
+        model = CausalDiscovery(FixedOrder(["flag", "x", "y"]), missing="bin", random_state=0).fit(table)
+        assert set(model.edges_["source"]) == {"flag", "x"}
+
+
+@pytest.mark.filterwarnings("ignore:.* missing values in")
+@pytest.mark.parametrize("missing", ["bin", "impute"])
+def test_a_column_with_hardly_any_value_does_not_stop_stability(missing):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    rare = np.full(200, np.nan)
+    rare[[3, 7]] = 1.0, 2.0
+    frame = pd.DataFrame({"x": x, "y": np.sin(2 * x) + 0.3 * rng.normal(size=200), "rare": rare})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = stability(CausalDiscovery(missing=missing), frame, n_pairs=2, random_state=0)
+    assert result.edge_frequency[0, 1] + result.edge_frequency[1, 0] == 1.0

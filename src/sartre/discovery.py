@@ -95,7 +95,7 @@ class CausalDiscovery(BaseEstimator):
     most common level (`sartre.missing.imputed`); both with a warning. With ``"bin"`` missing is a value of its own
     for a parent, so that missingness that tells something is found; rows where the target is missing are left out
     of that target's regression only; and the orderer sees the imputed table. `SARTRE` and `CAMPruning` take ``"bin"``,
-    `DAS` does not.
+    `DAS` does not, and `CaPSPruning` takes neither that nor categories.
 
     Examples
     --------
@@ -137,6 +137,8 @@ class CausalDiscovery(BaseEstimator):
             At least 10 rows and 2 columns, of numbers or of categories.
         """
         start = perf_counter()
+        if isinstance(self.random_state, (int, float, str)):
+            seed_of("CausalDiscovery", self.random_state)  # a wrong seed is told before any work
         self.__dict__.pop("scm_", None)  # that of an earlier fit
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
         table = read_table(X, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
@@ -220,6 +222,7 @@ class CausalDiscovery(BaseEstimator):
         """
         from sartre.report import write_report  # noqa: PLC0415 - drawing stands above learning
 
+        check_is_fitted(self)
         write_report(self, self._table if X is None else X, path, stability=stability, include_data=include_data)
 
 

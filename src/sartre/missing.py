@@ -54,7 +54,7 @@ def imputed(table: Table, seed: int) -> Table:
     """Fill in missing values: the most common level, or a draw from a linear model of the other columns.
 
     Numbers are drawn by scikit-learn's ``IterativeImputer`` with ``sample_posterior=True``: means instead of draws
-    would tie the columns closer together than they are.
+    would tie the columns closer together than they are. A column without any value becomes a constant.
 
     Examples
     --------
@@ -68,11 +68,12 @@ def imputed(table: Table, seed: int) -> Table:
     if not absent.any():
         return table
     values = table.values.copy()
+    values[:, absent.all(axis=0)] = 0.0  # nothing is known of such a column: a constant
     for j in table.levels:
         there = ~absent[:, j]
         values[~there, j] = np.bincount(values[there, j].astype(np.intp), minlength=1).argmax()
     numbers = [j for j in range(table.shape[1]) if j not in table.levels]
-    if absent[:, numbers].any():
+    if np.isnan(values[:, numbers]).any():
         values[:, numbers] = _drawn(values[:, numbers], seed)
     return Table(np.asfortranarray(values), table.names, table.levels)
 

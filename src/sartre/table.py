@@ -94,6 +94,12 @@ class Table:
         high = (np.where(missing, -np.inf, self.values) if holes else self.values).max(axis=0)
         return high - low <= 4 * np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
 
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """Which columns say nothing as a cause: one value only, and it is never missing, or always."""
+        missing = self.missing
+        return self.constant & (~missing.any(axis=0) | missing.all(axis=0))
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401 - NumPy's own
         if dtype is None and not copy:
             return self.values

@@ -109,7 +109,7 @@ def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
     >>> check_order(["b", "a"], ["a", "b"])
     array([1, 0])
     """
-    if isinstance(order, (set, frozenset, str)):
+    if isinstance(order, (set, frozenset, str)) or not hasattr(order, "__iter__"):
         raise TypeError(f"An order is a sequence of columns, causes before effects. Got a {type(order).__name__}.")
     index: dict[Any, int] = {name: j for j, name in enumerate(names)}
     positions = []
@@ -319,7 +319,7 @@ def _check_finite(table: Table, *, missing: bool) -> None:
 
 
 def _warn_about_columns(table: Table) -> None:
-    constant = [table.names[j] for j in np.flatnonzero(table.constant)]
+    constant = [table.names[j] for j in np.flatnonzero(table.silent)]
     if constant:
         warnings.warn(
             f"Constant columns can be neither cause nor effect: {_listed(constant)}.",

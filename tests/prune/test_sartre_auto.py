@@ -10,7 +10,7 @@ from sartre.metrics import edge_precision, edge_recall, shd
 from sartre.prune import SARTRE, CAMPruning, Embedding
 from sartre.prune._automatic import without_repeats
 from sartre.simulate import random_dag, simulate
-from sartre.validation import as_table
+from sartre.validation import Table, as_table, default_names
 
 
 def auto(**settings):
@@ -111,12 +111,28 @@ def test_rows_that_repeat_by_chance_stay():
     coins = rng.integers(0, 2, size=(200, 4)).astype(float)
     age = rng.integers(20, 90, size=500)
     people = np.column_stack([age, 2026 - age, rng.integers(0, 2, size=(500, 2))])
-    for X in (coins, people.astype(float)):
-        assert without_repeats(as_table(X)).shape == X.shape
+    counts = np.column_stack([rng.poisson(3, size=500), rng.integers(0, 2, size=500)])
+    for X in (coins, coins[:, :2], people, people[:, :2], people[:, [0, 3]], counts, np.ones((50, 2))):
+        table = Table(np.asfortranarray(X, dtype=float), tuple(default_names(X.shape[1])))
+        assert without_repeats(table).shape == X.shape
+
+
+def test_two_binary_columns_keep_their_edge():
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 2, size=500)
+    b = np.where(rng.random(500) < 0.8, a, 1 - a)
+    assert len(auto().fit(np.column_stack([a, b]), [0, 1]).edges_) == 1
+
+
+def test_one_fine_column_is_enough_to_recognise_copies():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), rng.integers(0, 2, size=300)])
+    with pytest.warns(UserWarning, match="300 of 600 rows repeat another row"):
+        assert without_repeats(as_table(np.vstack([X, X]))).shape == (300, 2)
 
 
 def test_rounded_columns_are_recognised_as_continuous():
-    X = as_table(np.random.default_rng(0).normal(size=(400, 5)).round(1))
+    X = as_table(np.random.default_rng(0).normal(size=(400, 5)).round(2))
     with pytest.warns(UserWarning, match="rows repeat another row"):
         assert without_repeats(X.take(np.arange(800) % 400)).shape == (400, 5)
 
@@ -175,6 +191,22 @@ def test_a_higher_level_keeps_more_edges(data, order):
     assert counts[0] < counts[2]
 
 
+def test_parents_that_act_only_together_are_found_among_many_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 111))
+    X[:, -1] = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=1000)
+    candidates = np.zeros((111, 111), dtype=bool)
+    candidates[:, -1] = True
+    assert np.flatnonzero(auto().fit(X, range(111), candidates).adjacency_matrix_[:, -1]).tolist() == [0, 1]
+
+
+def test_numpy_booleans_are_booleans(data, order):
+    assert auto(interactions=np.False_).fit(data.X, order).interactions_.empty
+    assert len(auto(robust=np.True_).fit(data.X, order).robust_targets_) == 9
+    with pytest.raises(TypeError, match="'interactions' parameter of SARTRE must be a bool"):
+        auto(interactions="no").fit(data.X, order)
+
+
 def test_edges_have_evidence(data, fitted):
     assert (fitted.edges_["p_value"] < 0.05).all()
     assert fitted.edges_["strength"].between(0, 1).all()
@@ -208,6 +240,7 @@ def test_a_handful_of_rows_is_no_trouble(n):
         ({"penalty": 0.1, "level": 0.01}, "'level' parameter of SARTRE goes with penalty='auto'"),
         ({"penalty": 0.1, "interactions": True}, "'interactions' parameter of SARTRE goes with penalty='auto'"),
         ({"penalty": 0.1, "robust": True}, "'robust' parameter of SARTRE goes with penalty='auto'"),
+        ({"robust": 1}, "'robust' parameter of SARTRE must be True, False or 'auto'"),
         ({"robust": "very"}, "'robust' parameter of SARTRE must be True, False or 'auto'"),
         ({"embedding": Embedding("forest")}, "penalty='auto' needs an embedding of kind 'random'"),
         ({"level": 0.0}, "'level' parameter of SARTRE must be a float"),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEGREE = 4
-ALL_PAIRS = 100  # up to so many candidates every pair is looked at; above, pairs with a variable of the model
+ALL_PAIRS = 100  # up to so many candidates every pair is looked at; above, pairs with a variable that is promising
 LOOKED_AT = 10  # pairs whose exact null is computed, those with the largest T
 GRID = 25  # points of a surface along each variable
 _ORDERS = np.arange(1.0, DEGREE + 1)
@@ -179,7 +179,7 @@ class PairSearch:
 
     def best(
         self,
-        inside: NDArray[np.intp],
+        promising: NDArray[np.intp],
         residual: NDArray[np.float64],
         project: Projection,
         variance: float,
@@ -189,8 +189,8 @@ class PairSearch:
 
         Parameters
         ----------
-        inside : array of ints
-            Variables that the model has already; with many candidates only pairs with one of them are looked at.
+        promising : array of ints
+            With more than 100 candidates only pairs with one of these are looked at.
         residual : array of shape (n,)
         project : Projection
             Off the model's functions.
@@ -200,7 +200,7 @@ class PairSearch:
             Whether it may differ between samples.
         """
         places = np.arange(len(self._candidates))
-        rows = places if len(places) <= ALL_PAIRS else np.flatnonzero(np.isin(self._candidates, inside))
+        rows = places if len(places) <= ALL_PAIRS else np.flatnonzero(np.isin(self._candidates, promising))
         if len(rows) == 0 or len(places) < 2:
             return None
         a, b = np.nonzero(~np.isin(places, rows) | (rows[:, None] < places))

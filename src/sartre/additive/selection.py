@@ -16,7 +16,7 @@ import numpy as np
 
 from sartre.additive.calibration import null_norms, solve_calibrated
 from sartre.additive.group_lasso import gradient_norms, terms
-from sartre.additive.interactions import PairBasis, PairSearch, Projection
+from sartre.additive.interactions import ALL_PAIRS, PairBasis, PairSearch, Projection
 from sartre.additive.robust import UNEQUAL, calls_for_robust, robust_covariance
 from sartre.additive.screening import linear_p_values
 from sartre.additive.smoothing import describe_smooths
@@ -35,6 +35,7 @@ SCREENING_LEVEL = 0.05  # chance of a useless variable to pass the screening
 STAY = 0.001  # p-value at which a pair stays once it is in
 MOST_PAIRS = 25
 MOST_ROUNDS = 3  # of screening the residual
+MOST_PROMISING = 10  # variables outside the model that pairs are looked for with, where there are too many for all
 SAMPLES_A_TERM = 10  # from here on all straight lines are fitted at once
 
 
@@ -140,11 +141,11 @@ def select(
         lines = candidates[prepared.straight[candidates]]
         short += lines[linear_p_values(prepared.X[:, lines], y) < SCREENING_LEVEL].tolist()
     first: list[Term] = [j for j in candidates.tolist() if j in {*short, *required}]
-    search = _Search(prepared, y, len(candidates), set(required))
+    search = _Search(prepared, y, candidates, set(required))
     pairs = None if prepared.pairs is None else PairSearch(prepared.pairs, candidates)
     result = []
     for level in levels:
-        chosen = search.completed(search.pruned(first, level), first, prepared, candidates, level)
+        chosen = search.completed(search.pruned(first, level), first, level)
         if pairs is not None:
             grown = search.grown(chosen, pairs, level)
             chosen = chosen if grown == chosen else search.pruned(grown, level)
@@ -164,8 +165,11 @@ def expected_false(level: float, pairs: bool) -> float:
 class _Search:
     """Models of one target: grown by pairs, pruned by tests."""
 
-    def __init__(self, prepared: Prepared, y: NDArray[np.float64], n_candidates: int, required: set[int]) -> None:
-        self._y, self._n_candidates, self._robust, self._required = y, n_candidates, prepared.robust, required
+    def __init__(
+        self, prepared: Prepared, y: NDArray[np.float64], candidates: NDArray[np.intp], required: set[int]
+    ) -> None:
+        self._prepared, self._y, self._candidates, self._required = prepared, y, candidates, required
+        self._n_candidates, self._robust = len(candidates), prepared.robust
         self._model = TermModel(y, prepared.X, prepared.smooths, prepared.pairs)
         self._tested: tuple[list[Term], Solved, NDArray[np.float64]] | None = None
 
@@ -189,10 +193,9 @@ class _Search:
         solved, _ = self.tested(chosen)
         return self._y - self._model.functions(solved) @ solved.beta
 
-    def completed(
-        self, chosen: list[Term], tried: list[Term], prepared: Prepared, candidates: NDArray[np.intp], level: float
-    ) -> list[Term]:
+    def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
         """Screen again by what the model leaves of the target: much smaller, it shows effects that were hidden."""
+        prepared, candidates = self._prepared, self._candidates
         for _ in range(MOST_ROUNDS):
             residual = self.residual(chosen)
             gradients = gradient_norms(prepared.smooths, residual, candidates) * np.sqrt(len(residual))
@@ -213,10 +216,11 @@ class _Search:
             if functions.shape[1] > n // 3:
                 break
             residual = self._y - functions @ solved.beta
-            inside = np.array(_variables(chosen), dtype=np.intp)
             variance = float(residual @ residual) / max(solved.residual_df, 1.0)
             square = self._model.products.matrix[np.ix_(solved.columns, solved.columns)]
-            pair = pairs.best(inside, residual, Projection(functions, square), variance, self._robust)
+            pair = pairs.best(
+                self._promising(chosen, residual), residual, Projection(functions, square), variance, self._robust
+            )
             if pair is None or pair.p_value >= level * (1 + found):
                 break
             both: Term = (pair.first, pair.second)
@@ -224,6 +228,22 @@ class _Search:
                 break
             chosen = [*chosen, *(j for j in both if j not in chosen), both]
         return chosen
+
+    def _promising(self, chosen: list[Term], residual: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the variables that one of each pair is taken from, where there are too many for all pairs.
+
+        Those of the model and, because a pair that acts together makes the size of the residual follow each of them,
+        the few that it follows most.
+        """
+        inside = np.array(_variables(chosen), dtype=np.intp)
+        candidates = self._candidates
+        if len(candidates) <= ALL_PAIRS:
+            return inside
+        size = np.abs(residual - residual.mean())
+        gradients = gradient_norms(self._prepared.intervals, size, candidates) * np.sqrt(len(size)) / size.std()
+        ratio = gradients / np.maximum(self._prepared.norms[candidates], np.finfo(float).tiny)
+        most = np.argsort(-ratio, kind="stable")[:MOST_PROMISING]
+        return np.union1d(inside, candidates[most[ratio[most] > 1]])
 
     def pruned(self, chosen: list[Term], level: float) -> list[Term]:
         """Remove the least significant pair, then the least significant variable with its pairs, again and again."""
@@ -235,7 +255,7 @@ class _Search:
                 continue
             variables = _variables(chosen)
             free = [(_p_value(chosen, p_value, j), j) for j in variables if j not in self._required]
-            if not free or max(free)[0] < level * np.sqrt(len(variables)) / self._n_candidates:
+            if not free or max(free)[0] < level * np.sqrt(len(free)) / self._n_candidates:
                 break
             chosen = [term for term in chosen if not _involves(term, max(free)[1])]
         return chosen

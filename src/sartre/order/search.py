@@ -50,7 +50,8 @@ class OrderSearch(BaseEstimator):
     n_jobs : int, optional
         Threads of the linear algebra; one by default.
     random_state : optional
-        Handed, as `n_jobs` is, to a start that leaves its own at None.
+        Handed, as `n_jobs` is, to a start that leaves its own at None. With more than 1000 rows the default start sees
+        some of them, so the order may depend on the seed and on the order of the rows.
 
     Attributes
     ----------

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from sartre.table import Table
 
 N_SPLINES = 10
-CONTINUOUS = 0.5  # share of distinct values from which on a column is continuous
-NEARLY_ALL = 0.99
+FEWEST_VALUES, FILLED = 20, 0.5  # a column with more values, filling less of the steps in its range, is continuous
+NEARLY_ALL = 0.95
 
 
 class AutomaticPruning:
@@ -123,12 +123,10 @@ def without_repeats(table: Table) -> Table:
     n = len(values)
     if len(first) == n:
         return table
-    if not _cannot_repeat(values[first]):
+    fine = [_is_fine(column) for column in values[first].T]
+    if not (any(fine) and _cannot_repeat(values[first])):
         return table
-    continuous = [len(np.unique(column)) >= CONTINUOUS * len(first) for column in values[first].T]
-    kept = np.isin(np.arange(n), first)
-    if any(continuous):
-        kept |= np.isinf(values[:, continuous]).all(axis=1)
+    kept = np.isin(np.arange(n), first) | np.isinf(values[:, fine]).all(axis=1)
     if kept.all():
         return table
     warnings.warn(
@@ -140,19 +138,32 @@ def without_repeats(table: Table) -> Table:
     return table.take(np.flatnonzero(kept))
 
 
+def _is_fine(column: NDArray[np.float64]) -> bool:
+    """Return whether a column's values are measured finely: they fill less than half of the steps in their range.
+
+    Counts, ages and codes fill nearly all of theirs.
+    """
+    values = np.unique(column[np.isfinite(column)])
+    if len(values) < FEWEST_VALUES:
+        return False
+    steps = (values[-1] - values[0]) / np.diff(values).min() + 1
+    return bool(len(values) < FILLED * steps)
+
+
 def _cannot_repeat(rows: NDArray[np.float64]) -> bool:
     """Return whether distinct rows are so far from repeating each other that copies of them cannot be chance.
 
-    Either a column alone tells half of them apart, or any one column can be missing and still nearly all differ: rows
-    that repeat by chance come with many more that differ in one column only.
+    Either a column alone tells nearly all of them apart, or any one column can be missing and still nearly all differ:
+    rows that repeat by chance come with many more that differ in one column only.
     """
     codes = [np.unique(column, return_inverse=True)[1] for column in rows.T]
-    if max(int(code.max()) + 1 for code in codes) >= CONTINUOUS * len(rows):
+    enough = NEARLY_ALL * len(rows)
+    if max(int(code.max()) + 1 for code in codes) >= enough:
         return True
     rng = np.random.default_rng(0)  # of a hash: rows are equal if and (almost surely) only if their sums are
     parts = [rng.integers(2**63, size=int(code.max()) + 1, dtype=np.uint64)[code] for code in codes]
     total = np.sum(parts, axis=0, dtype=np.uint64)
-    return len(parts) > 1 and all(len(np.unique(total - part)) >= NEARLY_ALL * len(rows) for part in parts)
+    return len(parts) > 1 and all(len(np.unique(total - part)) >= enough for part in parts)
 
 
 def warn_about_near_copies(table: Table) -> None:
@@ -161,7 +172,7 @@ def warn_about_near_copies(table: Table) -> None:
     X = table.values[:, numbers]
     if np.isnan(X).any():
         X = np.column_stack([standardise(column) for column in X.T])
-    pairs = [(numbers[a], numbers[b]) for a, b in near_copies(X)]
+    pairs = [(numbers[a], numbers[b]) for a, b in near_copies(X)] if len(X) >= FEWEST_VALUES else []
     if pairs:
         shown = ", ".join(f"{table.names[a]} ~ {table.names[b]}" for a, b in pairs[:5])
         more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""

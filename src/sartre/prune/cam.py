@@ -163,11 +163,11 @@ class CAMPruning(BaseEstimator):
     def _tasks(
         self, table: Table, positions: NDArray[np.intp], allowed: NDArray[np.bool_], required: NDArray[np.bool_]
     ) -> list[_Task]:
-        varies, missing = ~table.constant, table.missing
+        varies, told, missing = ~table.constant, ~table.silent, table.missing
         tasks = []
         for k, target in enumerate(positions.tolist()):
             before = positions[:k]
-            parents = before[allowed[before, target] & varies[before]]
+            parents = before[allowed[before, target] & told[before]]
             if varies[target] and len(parents):
                 parents = parents[np.argsort(~required[parents, target], kind="stable")]
                 absent = int(missing[:, target].sum())

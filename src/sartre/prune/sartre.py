@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -111,7 +112,8 @@ class SARTRE(BaseEstimator):
         1 where row is a parent of column.
     edges_ : DataFrame
         The kept edges, strongest first: ``source``, ``target``, ``strength`` (share of the target's variance
-        lost when the parent's terms are dropped from the fitted model), ``margin`` (norm of the gradient with the
+        lost when the parent's terms are dropped from the fitted model, the others left as they are: of parents that
+        stand for each other it can exceed 1), ``margin`` (norm of the gradient with the
         parent taken out, over the penalty: 1 is the edge of being pruned; NaN for a parent found through a pair),
         ``p_value`` (NaN with a penalty given as a number: a lasso does not test). The p-values are those of the
         final model's tests, times the number of the parent's terms; that the same data chose the model they do not
@@ -124,7 +126,8 @@ class SARTRE(BaseEstimator):
     robust_targets_ : list of names
         With ``penalty="auto"``: the targets whose tests were robust.
     false_edges_bound_ : float
-        With ``penalty="auto"``: the expected number of false edges, were no column to depend on another.
+        With ``penalty="auto"``: the expected number of false edges, were no column to depend on another. It takes the
+        tests for exact, which with under 100 samples and heavy tails they are not: twice as many have been seen.
 
     References
     ----------
@@ -193,12 +196,13 @@ class SARTRE(BaseEstimator):
         order: Sequence[Any],
         values: Sequence[float] | None = None,
         candidates: Any = None,  # noqa: ANN401
+        required: Any = None,  # noqa: ANN401
     ) -> pd.DataFrame:
         """Return the edges as a function of the level or, with a penalty given as a number, of the penalty.
 
         Parameters
         ----------
-        X, order, candidates : as in `fit`
+        X, order, candidates, required : as in `fit`
         values : sequence of floats, optional
             Levels (1e-6 to 0.3 by default) or penalties (0.3 to 0.05).
 
@@ -218,11 +222,14 @@ class SARTRE(BaseEstimator):
         """
         self._check_settings()
         name, default = ("level", LEVELS) if self._automatic() else ("penalty", PENALTIES)
-        values = sorted(default if values is None else values, reverse=name == "penalty")
+        values = default if values is None else list(values) if isinstance(values, Iterable) else [values]
+        if len(values) == 0:
+            raise ValueError("A path needs one value at least. Got none.")
         for value in values:
             check_number("SARTRE.path", name, value, low=0.0, high=np.inf if name == "penalty" else 1.0, open_low=True)
+        values = sorted(values, reverse=name == "penalty")
         table = as_table(X, min_rows=2, categories=True, missing=isinstance(X, Table))
-        _, fits = self._fits(table, self._task(table, order, candidates), values)
+        _, fits = self._fits(table, self._task(table, order, candidates, required), values)
         frames = [edge_table((row for fit in fits for row in fit[k].rows()), table.names) for k in range(len(values))]
         for frame, value in zip(frames, values, strict=True):
             frame.insert(0, name, value)
@@ -233,7 +240,7 @@ class SARTRE(BaseEstimator):
         table: Table,
         order: Sequence[Any],
         candidates: Any,  # noqa: ANN401
-        required: Any = None,  # noqa: ANN401
+        required: Any,  # noqa: ANN401
     ) -> _Task:
         positions = check_order(order, table.names)
         allowed = check_candidates(candidates, positions, table.names)
@@ -248,8 +255,8 @@ class SARTRE(BaseEstimator):
             warn_about_near_copies(table)
             table = without_repeats(table)
             settings = {
-                "interactions": self.interactions is not False,
-                "robust": "auto" if self.robust is None else self.robust,
+                "interactions": self._pairs_wanted(),
+                "robust": "auto" if self.robust is None or self.robust == "auto" else bool(self.robust),
             }
             method = partial(AutomaticPruning, embedding=embedding, seed=seed, levels=values, tol=self.tol, **settings)
         else:
@@ -273,7 +280,7 @@ class SARTRE(BaseEstimator):
         self.edges_ = edge_table([*rows, *((a, b, np.nan, np.nan, np.nan) for a, b in untold)], table.names)
         self.adjacency_matrix_[task.required] = 1
         if self._automatic():
-            expected = expected_false(self._level(), pairs=self.interactions is not False)
+            expected = expected_false(self._level(), pairs=self._pairs_wanted())
             self.false_edges_bound_ = float((task.allowed & ~task.required).any(axis=0).sum() * expected)
             self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
             pairs = [(fit.target, pair) for fit in fits for pair in fit.pairs]
@@ -294,6 +301,9 @@ class SARTRE(BaseEstimator):
     def _automatic(self) -> bool:
         return isinstance(self.penalty, str) and self.penalty == "auto"
 
+    def _pairs_wanted(self) -> bool:
+        return self.interactions is None or bool(self.interactions)
+
     def _level(self) -> float:
         return LEVEL if self.level is None else self.level
 
@@ -307,7 +317,11 @@ class SARTRE(BaseEstimator):
                     )
         elif embedding_of("SARTRE", self.embedding).supervised:
             raise ValueError(f"penalty='auto' needs an embedding of kind 'random'. Got {self.embedding!r}.")
-        if self.robust not in (None, True, False, "auto"):
+        if not (self.interactions is None or isinstance(self.interactions, (bool, np.bool_))):
+            raise TypeError(
+                f"The 'interactions' parameter of SARTRE must be a bool. Got {self.interactions!r} instead."
+            )
+        if not (self.robust is None or isinstance(self.robust, (bool, np.bool_))) and self.robust != "auto":
             raise ValueError(f"The 'robust' parameter of SARTRE must be True, False or 'auto'. Got {self.robust!r}.")
         check_number("SARTRE", "level", self._level(), low=0.0, high=1.0, open_low=True)
         check_number("SARTRE", "tol", self.tol, low=0.0, open_low=True)
@@ -338,6 +352,6 @@ def _fit_target(
         return shared.fit(target, parents, required)
     rows, columns = np.flatnonzero(there), np.append(parents, target)
     part = table.select(columns).take(rows)
-    mine = np.flatnonzero(~part.constant[:-1])
+    mine = np.flatnonzero(~part.silent[:-1])
     fits = method(part).fit(len(parents), mine, np.flatnonzero(np.isin(parents, required)))
     return [moved(fit, target, columns, rows) for fit in fits]
