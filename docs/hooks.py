@@ -1,9 +1,11 @@
-"""Pages that are made from the code when the documentation is built."""
+"""What is made from elsewhere when the documentation is built: the commands from the code, measurements from README."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkdocs.structure.files import File
@@ -11,6 +13,10 @@ from mkdocs.structure.files import File
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+README = Path(__file__).parent.parent / "README.md"
+_MARK = re.compile(r"<!-- README: (.+) -->")  # stands for that section of README.md: numbers stand in one place only
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -21,3 +27,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         raise RuntimeError(f"typer found no command in sartre.cli, which must have 'app'. It wrote: {page!r}")
     files.append(File.generated(config, "cli.md", content=page.replace("# `sartre`", "# Command line", 1)))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - by name
+    """Put sections of README.md where a page asks for them."""
+    return _MARK.sub(lambda mark: section(README.read_text(encoding="utf-8"), mark[1]), markdown)
+
+
+def section(text: str, heading: str) -> str:
+    """Return what stands under a heading of the second level."""
+    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise ValueError(f"README.md must have the section '## {heading}', which the documentation shows.")
+    return found[1].strip()
