@@ -1,13 +1,15 @@
-"""What is made from elsewhere when the documentation is built: the commands from the code, measurements from README."""
+"""What is made when the documentation is built: commands from the code, tables from README.md, formulas as MathML."""
 
 from __future__ import annotations
 
+import html
 import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 README = Path(__file__).parent.parent / "README.md"
 _MARK = re.compile(r"<!-- README: (.+) -->")  # stands for that section of README.md: numbers stand in one place only
+_FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', flags=re.DOTALL)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -32,6 +35,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - by name
     """Put sections of README.md where a page asks for them."""
     return _MARK.sub(lambda mark: section(README.read_text(encoding="utf-8"), mark[1]), markdown)
+
+
+def on_page_content(page_html: str, /, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
+    """Turn formulas into MathML, which browsers draw by themselves."""
+    return _FORMULA.sub(lambda found: mathml(html.unescape(found[2]), block=found[1] == "div"), page_html)
+
+
+def mathml(formula: str, *, block: bool) -> str:
+    """Return a TeX formula as MathML."""
+    drawn = convert(formula.strip(), display="block" if block else "inline")
+    unknown = re.search(r"\\[a-zA-Z]+", drawn)
+    if unknown:
+        raise ValueError(f"latex2mathml does not know {unknown[0]}, in {formula.strip()}; write it in another way.")
+    return drawn
 
 
 def section(text: str, heading: str) -> str:
