@@ -36,7 +36,7 @@ $(VENV)/.docs: $(VENV)/.installed
 	@touch $@
 
 docs: $(VENV)/.docs  ## build the documentation into site/, every warning an error
-	$(BIN)/python -m mkdocs build --quiet --strict
+	$(BIN)/python -m mkdocs build --strict  # not --quiet: then no warning is counted
 
 build: $(VENV)/.installed  ## build the wheel, and try it in an environment with nothing else in it
 	rm -rf dist $(WHEEL)
