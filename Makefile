@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
+WHEEL := .venv-wheel
 
-.PHONY: help demo test lint format bench bench-accuracy bench-orders clean
+.PHONY: help demo test lint format docs build bench bench-accuracy bench-orders clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,6 +31,21 @@ format: $(VENV)/.installed  ## rewrite the files as `make lint` wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs  ## build the documentation into site/, every warning an error
+	$(BIN)/python -m mkdocs build --strict  # not --quiet: then no warning is counted
+
+build: $(VENV)/.installed  ## build the wheel, and try it in an environment with nothing else in it
+	rm -rf dist $(WHEEL)
+	$(BIN)/python -m build --outdir dist
+	$(PYTHON) -m venv $(WHEEL)
+	$(WHEEL)/bin/python -m pip install --quiet dist/sartre-*.whl
+	$(WHEEL)/bin/sartre --version
+	cd dist && ../$(WHEEL)/bin/python ../.ci/installed.py
+
 $(BENCH)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --upgrade pip
@@ -50,5 +66,5 @@ bench-orders: $(BENCH)/.installed  ## orders and whole graphs on simulated data 
 	$(BENCH)/bin/python benchmarks/end_to_end.py
 
 clean:  ## remove the environments and caches
-	rm -rf $(VENV) $(BENCH) .pytest_cache .ruff_cache dist
+	rm -rf $(VENV) $(BENCH) $(WHEEL) .pytest_cache .ruff_cache dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

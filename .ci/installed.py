@@ -1,0 +1,13 @@
+"""Run by `make build` where nothing but the wheel is installed: the package works and has its data with it."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import sartre
+from sartre.datasets import load_sachs
+
+X, _ = load_sachs()
+assert "site-packages" in Path(sartre.__file__).parts, f"this is not the wheel: {sartre.__file__}"
+assert sartre.CausalDiscovery(random_state=0).fit(X.iloc[:200, :4]).graph_.names == list(X.columns[:4])
+page = files("sartre.report")
+assert all((page / name).is_file() for name in ("page.html", "page.css", "page.js")), "the report's page is missing"
