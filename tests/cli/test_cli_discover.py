@@ -1,0 +1,452 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import edges_in, names_in, run
+
+from sartre import CausalDiscovery, Dag, __version__, confidence
+from sartre.cli import _learning, _tables
+from sartre.order import R2Sort
+from sartre.prune import SARTRE, CAMPruning
+
+# What a run prints and writes
+
+
+def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, folder):
+    result = run("discover", table, "--report", "report.html", "--level", "0.01")
+    assert result.exit_code == 0, result.stderr
+    assert "Wrote graph.json, edges.csv and report.html" in result.stdout
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert data["names"] == ["flood", "rain", "river"]
+    river = next(edge for edge in data["edges"] if edge["source"] == 2)
+    assert river["shape"]["high"] > 1000
+    assert len(data["columns"]["2"]) == 200
+    result = run("discover", table, "--report", "report.html", "--no-data")
+    assert result.exit_code == 0
+    assert "holds no sample" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--no-data"], "--no-data says what goes into a report; add --report FILE."),
+        (["--report", "nowhere/report.html"], "There is no folder 'nowhere'"),
+        (["--report", "graph.json"], "cannot both go to 'graph.json'"),
+        (["--report", "water.csv"], "'water.csv' is the data itself"),
+        (["--report", "new"], "'new' is a folder; name a file to write."),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_told_before_the_work(table, folder, arguments, message):
+    result = run("discover", table, *arguments, "--out", "new" if "new" in arguments else ".")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert names_in(folder) == ["water.csv"]
+
+
+def test_discover_prints_the_edges_and_writes_the_graph(table, folder):
+    result = run("discover", table)
+    assert result.exit_code == 0
+    assert result.stderr == "Reading water.csv\n"
+    document = json.loads((folder / "graph.json").read_text())
+    graph = Dag.from_dict(document)
+    assert graph.names == ["flood", "rain", "river"]
+    assert graph == Dag.from_edges([("rain", "river"), ("river", "flood")])
+    assert document["direction"] == "source -> target"
+    assert document["order"] == ["rain", "river", "flood"]
+    assert document["run"] == {
+        "version": __version__,
+        "source": table,
+        "standardized": False,
+        "missing": "error",
+        "seed": 0,
+        "order": {"method": "OrderSearch"} | document["run"]["order"],
+        "prune": {"method": "SARTRE", "penalty": "auto", "random_state": 0} | document["run"]["prune"],
+    }
+    printed = edges_in(result.stdout)
+    assert [(source, target) for source, target, _, _ in printed] == [
+        (edge["source"], edge["target"]) for edge in document["edges"]
+    ]
+    for (_, _, strength, p_value), edge in zip(printed, document["edges"], strict=True):
+        assert float(strength) == pytest.approx(edge["strength"], abs=6e-4)
+        assert float(p_value) == pytest.approx(edge["p_value"], rel=0.06)
+    assert document["interactions"] == []
+    strengths = [edge["strength"] for edge in document["edges"]]
+    assert strengths == sorted(strengths, reverse=True)
+    assert "water.csv: 200 rows, 3 columns; 2 edges in " in result.stdout
+    assert "Order: rain, river, flood\n" in result.stdout
+    assert result.stdout.endswith("Wrote graph.json and edges.csv\n")
+
+
+def test_the_command_line_is_the_library_on_standardised_columns(table, folder):
+    assert run("discover", table, "--penalty", "0.05", "--seed", "3", "--jobs", "2", "--out", "g").exit_code == 0
+    document = json.loads((folder / "g" / "graph.json").read_text())
+    X = pd.read_csv(table)
+    model = CausalDiscovery(random_state=3, prune=SARTRE(penalty=0.05)).fit((X - X.mean()) / X.std(ddof=0))
+    expected = model.edges_[["source", "target", "strength", "margin"]].to_dict("records")
+    assert [(edge["source"], edge["target"]) for edge in document["edges"]] == [
+        (edge["source"], edge["target"]) for edge in expected
+    ]
+    for edge, other in zip(document["edges"], expected, strict=True):
+        assert edge["strength"] == pytest.approx(other["strength"], rel=1e-4)
+    assert document["run"]["seed"] == document["run"]["prune"]["random_state"] == 3
+    assert document["run"]["prune"]["penalty"] == 0.05
+    assert all(edge["p_value"] is None for edge in document["edges"])
+    assert document["run"]["standardized"] is True
+    assert names_in(folder) == ["g", "water.csv"]
+    assert names_in(folder / "g") == ["edges.csv", "graph.json"]
+
+
+def test_the_same_seed_writes_the_same_file(table, folder):
+    texts = []
+    for jobs in ("1", "1", "2"):
+        assert run("discover", table, "--jobs", jobs).exit_code == 0
+        texts.append((folder / "graph.json").read_text().replace('"n_jobs": 2', '"n_jobs": 1'))
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_sachs_is_compared_with_its_known_graph(folder):
+    result = run("discover", "sachs")
+    assert result.exit_code == 0
+    assert "sachs: 853 rows, 11 columns; " in result.stdout
+    assert "against the 17 known edges" in result.stdout
+    rows = {line.split("│")[1].strip(): line.split("│")[2:6] for line in result.stdout.splitlines() if "│" in line}
+    assert [cell.strip() for cell in rows["graph without edges"]] == ["17", "53", "-", "0.00"]
+    shd, sid, precision, recall = (float(cell) for cell in rows["learnt graph"])
+    assert 0 < shd <= 55
+    assert 0 < sid <= 110
+    document = json.loads((folder / "graph.json").read_text())
+    kept = len(document["edges"])
+    assert precision * kept == pytest.approx(recall * 17, abs=0.3)  # both are the number of edges found
+
+
+def test_a_file_wins_over_a_data_set_of_the_same_name_and_a_folder_does_not(table, folder):
+    (folder / "sachs").mkdir()
+    frame, truth = _learning.load("sachs")
+    assert frame.shape == (853, 11)
+    assert truth is not None
+    (folder / "sachs").rmdir()
+    (folder / table).rename(folder / "sachs")
+    frame, truth = _learning.load("sachs")
+    assert frame.shape == (200, 3)
+    assert truth is None
+
+
+def test_a_graph_without_edges_says_what_to_change(table, folder):
+    result = run("discover", table, "--penalty", "100")
+    assert result.exit_code == 0
+    assert "0 edges in" in result.stdout
+    assert "No edge is worth its price; raise --level (or lower --penalty) to keep more." in result.stdout
+    assert json.loads((folder / "graph.json").read_text())["edges"] == []
+
+
+def test_only_the_strongest_edges_of_a_large_graph_are_printed(table, folder, monkeypatch):
+    monkeypatch.setattr(_tables, "SHOWN_EDGES", 1)
+    result = run("discover", table)
+    assert len(edges_in(result.stdout)) == 1
+    assert "... and 1 weaker edges, in graph.json" in result.stdout
+    assert len(json.loads((folder / "graph.json").read_text())["edges"]) == 2
+
+
+def test_names_are_printed_as_they_are_and_whole(table, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    long = "a long name " * 6 + "end"
+    X = pd.read_csv(table).set_axis(["[red]flood[/red]", ":smile:", long], axis=1)
+    X.to_csv("odd.csv", index=False)
+    result = run("discover", "odd.csv")
+    assert "[red]flood[/red]" in result.stdout
+    assert ":smile:" in result.stdout
+    order = next(line for line in result.stdout.splitlines() if line.startswith("Order: "))
+    assert order == f"Order: :smile:, {long}, [red]flood[/red]"
+    assert long in json.loads((folder / "graph.json").read_text())["nodes"]
+
+
+# Warnings, errors, interruption
+
+
+def test_a_warning_is_one_line(table, folder):
+    X = pd.read_csv(table).assign(flat=1.0, copy=lambda frame: frame["rain"])
+    X.to_csv("odd.csv", index=False)
+    result = run("discover", "odd.csv")
+    assert result.exit_code == 0
+    _, first, second = result.stderr.splitlines()
+    assert first == "Warning: Constant columns can be neither cause nor effect: flat."
+    assert second.startswith("Warning: Duplicated columns: copy = rain. ")
+    assert (folder / "graph.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "Error: There is no file 'bad.csv', nor a data set of that name (there is sachs); check its name"),
+        ("", "Error: 'bad.csv' is empty; "),
+        ("<html>\n", "Error: 'bad.csv' looks like HTML, XML or JSON, not a table; "),
+        (",a,b\n" + "0,1,2\n" * 20, "Error: The first column of 'bad.csv' has no name and looks like a row index; "),
+        ("a,b\n" + "1,2\n" * 5 + "1,2,3\n", "Error: Line 7 of 'bad.csv' has 3 values where the first line has 2; "),
+        ("a,b\n" + "1,2\n" * 5 + "1,?\n", "Error: Column 'b' holds '?' in row 5 (the first row is 0). A number"),
+        ("a,b\n" + "".join(f"{j},id{j}\n" for j in range(20)), "Error: Column 'b' has 20 levels in 20 rows, 'id0' for"),
+        (b"PK\x03\x04\x14\x00,\n", "Error: 'bad.csv' holds binary data "),
+        ("a,b,a\n" + "1,2,3\n" * 20, "Error: The header of 'bad.csv' repeats 'a'; "),
+        (b"a," * 2_000_000 + b"b\n", "Error: 'bad.csv' has too many columns, 2,000,001 or more: at most 100,000 are"),
+        ("a,b\n" + "1,2\n" * 5 + "1,\n", "Error: Missing values (NaN) by column: 'b' 1; the first is in row 5 "),
+        ("a,b\n1,2\n3,5\n7,6\n", "Error: At least 10 rows are needed. Got 3. "),
+    ],
+)
+def test_bad_data_ends_in_one_sentence_and_nothing_is_written(folder, content, message):
+    if content is not None:
+        (folder / "bad.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    result = run("discover", "bad.csv", "--out", "new/folder")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    first, error = result.stderr.splitlines()
+    assert first == "Reading bad.csv"
+    assert error.startswith(message)
+    assert names_in(folder) == ([] if content is None else ["bad.csv"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--out", "water.csv"], "Error: 'water.csv' is a file; name a folder to write in."),
+        (["--out", "water.csv/below"], "Error: Not a directory: 'water.csv/below'; check its name and folder."),
+        (["--out", "/proc/nope"], "Error: No such file or directory: '/proc/nope'; check its name and folder."),
+        (["--columns", "rain,snow"], "Error: 'water.csv' has no column 'snow'; its columns are flood, rain, river."),
+        (["--columns", "rain"], "Error: At least 2 columns are needed. Got 1: rain."),
+        (["--columns", "rain,river,rain"], "Error: Every variable needs a name of its own. Repeated: rain."),
+        (
+            ["--order", "magic"],
+            "Error: There is no method 'magic' for --order; there are CAM, CaPS, DiffAN, NoGAM, Ord",
+        ),
+        (["--order", "FixedOrder"], "Error: There is no method 'FixedOrder' for --order; "),
+        (["--prune", "magic"], "Error: There is no method 'magic' for --prune; there are CAMPruning, CaPSPruning, DAS"),
+        (
+            ["--prune", "DAS", "--level", "0.1"],
+            "Error: --level and --penalty are settings of SARTRE; for DAS, use --set",
+        ),
+        (
+            ["--set", "prune.lambda=1"],
+            "Error: SARTRE has no setting 'lambda'; its settings are embedding, interactions",
+        ),
+        (["--set", "penalty=1"], "Error: --set takes order.NAME=VALUE or prune.NAME=VALUE. Got 'penalty=1'."),
+        (["--knowledge", "no.toml"], "Error: There is no file 'no.toml'; check its name and folder."),
+        (["--penalty", "-1"], "Error: The 'penalty' parameter of SARTRE must be a float in the range (0.0, inf). Got"),
+        (["--penalty", "nan"], "Error: The 'penalty' parameter of SARTRE must be"),
+        (["--seed", "-1"], "Error: "),
+    ],
+)
+def test_a_bad_setting_ends_in_one_sentence_and_nothing_is_written(table, folder, arguments, message):
+    before = (folder / table).read_bytes()
+    result = run("discover", table, *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    first, error = result.stderr.splitlines()
+    assert first == "Reading water.csv"
+    assert error.startswith(message)
+    assert names_in(folder) == [table]
+    assert (folder / table).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["discover"], "Missing argument 'FILE'"),
+        (["discover", "sachs", "--penalty", "much"], "--penalty"),
+        (["discover", "sachs", "--nope"], "No such option"),
+        (["discover", "sachs", "--stability", "0"], "--stability"),
+        (["discover", "sachs", "--missing", "what"], "--missing"),
+        (["nope"], "No such command 'nope'"),
+    ],
+)
+def test_a_misspelt_command_ends_in_an_error_too(folder, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].startswith("Error: ")
+    assert message in result.stderr.splitlines()[-1]
+    assert names_in(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, "Stopped.\n"),
+        (ValueError("two\n  lines"), 2, "Error: two lines\n"),
+        (KeyError("x"), 1, "Error: Unexpected KeyError: 'x'; run again with --debug to see where.\n"),
+        (MemoryError(), 2, "Error: There is not enough memory for this; take fewer rows or columns."),
+        (PermissionError(13, "Permission denied", "data.csv"), 2, "Error: Permission denied: 'data.csv'; ask for the"),
+    ],
+)
+def test_a_run_that_fails_keeps_the_old_graph(table, folder, monkeypatch, failure, code, message):
+    def fail(*_):
+        raise failure
+
+    (folder / "graph.json").write_text("old")
+    monkeypatch.setattr(CausalDiscovery, "fit", fail)
+    result = run("discover", table)
+    assert result.exit_code == code
+    assert result.stderr.splitlines()[-1].startswith(message.strip())
+    assert (folder / "graph.json").read_text() == "old"
+    assert names_in(folder) == ["graph.json", table]
+
+
+def test_debug_shows_the_traceback_and_the_same_exit_code(folder):
+    result = run("discover", "nope.csv", "--debug")
+    assert result.exit_code == 2
+    assert "Traceback (most recent call last)" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("Error: There is no file 'nope.csv'")
+    assert names_in(folder) == []
+
+
+# Choices
+
+
+def test_methods_and_their_settings_are_chosen_by_name_in_any_case(table, folder):
+    arguments = ("--order", "r2sort", "--prune", "campruning", "--set", "prune.alpha=0.2", "--set", "prune.adjust=holm")
+    assert run("discover", table, *arguments).exit_code == 0
+    document = json.loads((folder / "graph.json").read_text())
+    model = CausalDiscovery(R2Sort(), CAMPruning(alpha=0.2, adjust="holm"), random_state=0).fit(pd.read_csv(table))
+    assert Dag.from_dict(document) == model.graph_
+    assert document["order"] == [model.graph_.names[j] for j in model.order_]
+    assert (document["run"]["order"]["method"], document["run"]["prune"]["method"]) == ("R2Sort", "CAMPruning")
+    assert (document["run"]["prune"]["alpha"], document["run"]["prune"]["adjust"]) == (0.2, "holm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "standardized"),
+    [([], False), (["--order", "SCORE"], True), (["--order", "VarianceSort"], False), (["--penalty", "0.05"], True)],
+)
+def test_columns_are_standardised_where_a_method_needs_units_and_only_there(table, folder, arguments, standardized):
+    assert run("discover", table, *arguments).exit_code == 0
+    document = json.loads((folder / "graph.json").read_text())
+    assert document["run"]["standardized"] is standardized
+    if arguments == ["--order", "VarianceSort"]:
+        assert document["order"] == pd.read_csv(table).var().sort_values().index.tolist()
+
+
+def test_a_selection_of_columns_leaves_the_others_out_before_they_are_judged(table, folder):
+    pd.read_csv(table).assign(id=[f"row {j}" for j in range(200)]).to_csv("ids.csv", index=False)
+    assert "levels in 200 rows" in run("discover", "ids.csv").stderr
+    assert run("discover", "ids.csv", "--columns", "river, rain").exit_code == 0
+    assert json.loads((folder / "graph.json").read_text())["nodes"] == ["river", "rain"]
+
+
+def test_categories_and_missing_values_are_learnt_from(table, folder):
+    frame = pd.read_csv(table)
+    frame["season"] = np.where(frame["rain"] > 0, "wet", "dry")
+    frame.loc[::40, "river"] = np.nan
+    frame.to_csv("gaps.csv", index=False)
+    (folder / "known.toml").write_text('roots = ["season"]\n')
+    refused = run("discover", "gaps.csv", "--knowledge", "known.toml")
+    assert refused.exit_code == 2
+    assert "Missing values (NaN) by column: 'river' 5" in refused.stderr
+    result = run("discover", "gaps.csv", "--missing", "bin", "--knowledge", "known.toml")
+    assert result.exit_code == 0, result.stderr
+    document = json.loads((folder / "graph.json").read_text())
+    assert document["order"][0] == "season"
+    assert document["run"]["missing"] == "bin"
+    assert document["run"]["knowledge"] == {"roots": ["season"]}
+    refused = run("discover", "gaps.csv", "--missing", "bin", "--report", "report.html")
+    assert refused.exit_code == 2
+    assert "A report cannot show categories yet; leave out --report" in refused.stderr
+    result = run("discover", "gaps.csv", "--missing", "drop", "--columns", "rain,river", "--report", "report.html")
+    assert result.exit_code == 0, result.stderr
+    assert names_in(folder) == ["edges.csv", "gaps.csv", "graph.json", "known.toml", "report.html", table]
+
+
+def test_the_edges_are_a_table_of_their_own(table, folder):
+    assert run("discover", table).exit_code == 0
+    document = json.loads((folder / "graph.json").read_text())
+    edges = pd.read_csv(folder / "edges.csv")
+    assert edges[["source", "target"]].to_dict("records") == [
+        {key: edge[key] for key in ("source", "target")} for edge in document["edges"]
+    ]
+
+
+def test_json_is_the_document_of_the_file_and_nothing_else(table, folder):
+    pd.read_csv(table).rename(columns={"rain": "größe"}).to_csv("odd.csv", index=False)
+    result = run("discover", "odd.csv", "--json")
+    assert json.loads(result.stdout) == json.loads((folder / "graph.json").read_text(encoding="utf-8"))
+    assert result.stdout.isascii()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_every_kind_of_file_gives_the_same_graph(table, folder, suffix):
+    frame = pd.read_csv(table)
+    getattr(frame, f"to_{suffix}")(f"water.{suffix}")
+    documents = []
+    for source in (table, f"water.{suffix}"):
+        assert run("discover", source).exit_code == 0
+        documents.append(json.loads((folder / "graph.json").read_text())["edges"])
+    assert documents[0] == documents[1]
+
+
+def test_standard_input_is_a_file_too(table, folder):
+    result = run("discover", "-", "--json", stdin=(folder / table).read_bytes())
+    assert result.stderr == "Reading standard input\n"
+    assert len(json.loads(result.stdout)["edges"]) == 2
+    assert run("discover", "-", stdin=b"").exit_code == 2
+
+
+# Stability
+
+
+def test_stability_adds_frequencies_and_goes_on_after_an_interruption(table, folder, monkeypatch):
+    arguments = ("discover", table, "--stability", "2")
+    assert run(*arguments, "--out", "whole").exit_code == 0
+    original, numbers = confidence._run, []
+
+    def stopped_in_the_second_pair(model, data, seed, number):
+        numbers.append(number)
+        if numbers == [0, 1, 2]:
+            raise KeyboardInterrupt
+        return original(model, data, seed, number)
+
+    monkeypatch.setattr(confidence, "_run", stopped_in_the_second_pair)
+    assert run(*arguments, "--out", "parts").exit_code == 130
+    assert names_in(folder / "parts") == ["stability.checkpoint.json"]
+    result = run(*arguments, "--out", "parts")
+    assert result.exit_code == 0, result.stderr
+    assert numbers == [0, 1, 2, 2, 3]
+    assert names_in(folder / "parts") == ["edges.csv", "graph.json"]
+    texts = [(folder / name / "graph.json").read_text() for name in ("whole", "parts")]
+    assert texts[0] == texts[1]
+    document = json.loads(texts[0])
+    assert document["stability"]["n_pairs"] == 2
+    frequency = {(edge["source"], edge["target"]): edge["frequency"] for edge in document["stability"]["frequencies"]}
+    for edge in document["edges"]:
+        assert edge["frequency"] == frequency.get((edge["source"], edge["target"]), 0.0)
+    assert "│ frequency │ before │".replace("│", "┃") in result.stdout
+    assert "edges with a frequency of 0.6 or more are expected by chance" in result.stdout
+
+
+# Disks
+
+
+def test_a_disk_that_fills_up_is_one_sentence_and_leaves_nothing(table, folder, monkeypatch):
+    original = Path.write_text
+
+    def fill_up(self, text, **options):
+        original(self, text[:50], **options)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill_up)
+    result = run("discover", table, "--out", "new")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == (
+        "Error: No space left on device: 'new/graph.json'; free some space, or choose another disk."
+    )
+    assert names_in(folder) == [table]
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_the_work(table, folder, monkeypatch):
+    monkeypatch.setattr("os.access", lambda _, mode: mode != os.W_OK)
+    monkeypatch.setattr(CausalDiscovery, "fit", None)
+    result = run("discover", table)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == "Error: The folder '.' cannot be written; choose another."
+    assert names_in(folder) == [table]
