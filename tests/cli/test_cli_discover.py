@@ -194,7 +194,10 @@ def test_a_warning_is_one_line(table, folder):
         (b"PK\x03\x04\x14\x00,\n", "Error: 'bad.csv' holds binary data "),
         ("a,b,a\n" + "1,2,3\n" * 20, "Error: The header of 'bad.csv' repeats 'a'; "),
         (b"a," * 2_000_000 + b"b\n", "Error: 'bad.csv' has too many columns, 2,000,001 or more: at most 100,000 are"),
-        ("a,b\n" + "1,2\n" * 5 + "1,\n", "Error: Missing values (NaN) by column: 'b' 1; the first is in row 5 "),
+        (
+            "a,b\n" + "1,2\n3,5\n" * 5 + "1,\n",
+            "Error: Missing values by column: 'b' 1; leave out their rows by --missing drop, ",
+        ),
         ("a,b\n1,2\n3,5\n7,6\n", "Error: At least 10 rows are needed. Got 3. "),
     ],
 )
@@ -237,7 +240,8 @@ def test_bad_data_ends_in_one_sentence_and_nothing_is_written(folder, content, m
         (["--knowledge", "no.toml"], "Error: There is no file 'no.toml'; check its name and folder."),
         (["--penalty", "-1"], "Error: The 'penalty' parameter of SARTRE must be a float in the range (0.0, inf). Got"),
         (["--penalty", "nan"], "Error: The 'penalty' parameter of SARTRE must be"),
-        (["--seed", "-1"], "Error: "),
+        (["--seed", "-1"], "Error: The 'random_state' parameter of "),
+        (["--jobs", "0"], "Error: --jobs takes a number of threads, or -1 for one a core. Got 0."),
     ],
 )
 def test_a_bad_setting_ends_in_one_sentence_and_nothing_is_written(table, folder, arguments, message):
@@ -343,7 +347,7 @@ def test_categories_and_missing_values_are_learnt_from(table, folder):
     (folder / "known.toml").write_text('roots = ["season"]\n')
     refused = run("discover", "gaps.csv", "--knowledge", "known.toml")
     assert refused.exit_code == 2
-    assert "Missing values (NaN) by column: 'river' 5" in refused.stderr
+    assert "Missing values by column: 'river' 5; leave out their rows by --missing drop, " in refused.stderr
     result = run("discover", "gaps.csv", "--missing", "bin", "--knowledge", "known.toml")
     assert result.exit_code == 0, result.stderr
     document = json.loads((folder / "graph.json").read_text())

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SECONDS_BETWEEN_LINES = 1.8  # two seconds of silence look like a hang, and the machine may be busy
+SECONDS_BETWEEN_LINES = 1.5  # two seconds of silence look like a hang, and a busy machine is late
 UNEXPECTED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 EXIT_CODES = "Exit codes: 0 fine, 1 unexpected failure, 2 bad input or settings, 130 interrupted."
 _COUNT = re.compile(r"(?P<stage>[^:]+): (?P<done>\d+) of (?P<total>\d+)\b")

@@ -125,5 +125,5 @@ def _read_graph(source: str) -> Dag:
         return readers[suffix](path.read_text(encoding="utf-8-sig"))
     except (ValueError, TypeError) as error:  # what is no JSON or no UTF-8 is a ValueError
         raise ValueError(f"'{source}': {error}") from None
-    except (KeyError, AttributeError, SyntaxError, nx.NetworkXError) as error:
-        raise ValueError(f"'{source}' holds no graph in the form {suffix}: {error}; write it again.") from None
+    except (KeyError, AttributeError, SyntaxError, nx.NetworkXError):
+        raise ValueError(f"'{source}' holds no graph in the form of {suffix} files; write it again.") from None

@@ -74,13 +74,14 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         for path in filter(None, (asked.graph_file, edges_file, asked.report)):
             check_destination(path, asked.source)
         frame, truth = load(asked.source)
-        data = as_table(_chosen(frame, asked), categories=True, missing=asked.missing != "error")
+        data = as_table(_chosen(frame, asked), categories=True, missing=True)
+        _check_missing(asked, data)
         _check_reportable(asked, data)
         standardize = asked.penalty is not None or type(model.order).__name__ in NEEDS_UNITS
         table = data.standardized() if standardize else data
+        found = None if asked.stability is None else _stability(asked, model, table)
         begin("Learning the order")
         model.fit(table)
-        found = None if asked.stability is None else _stability(asked, model, table)
         edges = model.edges_ if found is None else _with_frequencies(model, found)
         document = _document(asked, model, edges, found, standardized=standardize)
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -146,6 +147,16 @@ def _check_report(asked: Asked) -> None:
     if asked.report.resolve() in (asked.graph_file.resolve(), (asked.out / "edges.csv").resolve()):
         raise ValueError(f"Graph and report cannot both go to '{asked.report}'; name another file for the report.")
     require_igraph()
+
+
+def _check_missing(asked: Asked, data: Table) -> None:
+    counts = [f"'{name}' {count}" for name, count in zip(data.names, data.missing.sum(axis=0), strict=True) if count]
+    if counts and asked.missing == "error":
+        shown = ", ".join(counts[:5]) + (f" and {len(counts) - 5} columns more" if len(counts) > 5 else "")
+        raise ValueError(
+            f"Missing values by column: {shown}; leave out their rows by --missing drop, fill them in by --missing "
+            "impute, or take them for a value of its own by --missing bin."
+        )
 
 
 def _check_reportable(asked: Asked, data: Table) -> None:

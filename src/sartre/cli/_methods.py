@@ -52,6 +52,8 @@ def build_model(asked: Asked) -> CausalDiscovery:
     import sartre.prune  # noqa: PLC0415
     from sartre import CausalDiscovery, Knowledge  # noqa: PLC0415
 
+    if asked.jobs == 0:
+        raise ValueError("--jobs takes a number of threads, or -1 for one a core. Got 0.")
     if isinstance(asked.order, str):
         order = _found(sartre.order, asked.order, "order")()
     else:
