@@ -172,6 +172,30 @@ def test_every_method_is_listed_with_what_it_does_and_where_it_comes_from():
     assert all(method["summary"] in text and method["reference"] in text for method in listed)
 
 
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        *(("--order", name) for name in order.__all__ if name not in {"DiffAN", "FixedOrder", "parent_score"}),
+        *(("--prune", name) for name in prune.__all__ if name != "Embedding"),
+    ],
+)
+def test_every_method_works_by_its_name(table, folder, option, name):
+    chosen = {"--order": "R2Sort", "--prune": "CAMPruning", option: name.lower()}
+    result = run("discover", table, *(text for pair in chosen.items() for text in pair))
+    assert result.exit_code == 0, result.stderr
+    document = json.loads((folder / "graph.json").read_text())
+    assert document["run"][option.strip("-")]["method"] == name
+    assert Dag.from_dict(document).names == ["flood", "rain", "river"]
+
+
+def test_an_edge_without_a_number_is_printed_with_a_dash(table, folder):
+    pd.read_csv(table).assign(flat=1.0).to_csv("flat.csv", index=False)
+    (folder / "known.json").write_text('{"required": [["flat", "rain"]]}')
+    result = run("discover", "flat.csv", "--knowledge", "known.json", "--prune", "CAMPruning", "--order", "R2Sort")
+    assert result.exit_code == 0, result.stderr
+    assert ["flat", "rain", "-", "-"] in edges_in(result.stdout)
+
+
 def test_the_defaults_that_are_listed_are_those_of_the_library(table):
     assert edges_in(run("discover", table).stdout) == edges_in(
         run("discover", table, "--order", "OrderSearch", "--prune", "SARTRE").stdout

@@ -39,6 +39,8 @@ def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
     if edges.empty:
         out.print("No edge is worth its price; raise --level (or lower --penalty) to keep more.")
         return
+    from pandas import isna  # noqa: PLC0415
+
     evidence, notes = _evidence(edges)
     table = Table()
     for name in ("source", "target"):
@@ -46,7 +48,7 @@ def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
     for name in evidence:
         table.add_column(name, justify="right", no_wrap=True)
     for edge in edges.head(SHOWN_EDGES).to_dict("records"):
-        cells = [f"{edge[column]:{form}}" for column, form in evidence.values()]
+        cells = ["-" if isna(edge[column]) else f"{edge[column]:{form}}" for column, form in evidence.values()]
         table.add_row(edge["source"], edge["target"], *cells)
     out.print(table)
     if len(edges) > SHOWN_EDGES:
