@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import errno
+import io
 import stat
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sartre import files
-from sartre.files import check_destination, read_table, write_text_atomically
+from sartre.files import check_destination, made_folder, read_table, write_text_atomically, write_texts_atomically
 from sartre.validation import as_table
 
 ROWS = [[1.5, -2.0], [3.0, 4e-3]]
@@ -151,13 +154,13 @@ def test_what_is_no_table_is_refused_in_one_sentence(file, content, message):
 @pytest.mark.parametrize("n_columns", [files.MAX_COLUMNS + 1, 2_000_000])
 def test_an_absurd_number_of_columns_is_refused(file, n_columns):
     path = file(",".join(f"c{j}" for j in range(n_columns)) + "\n")
-    with pytest.raises(ValueError, match=r"first line of '.*' is too long: at most 100,000 columns are read"):
+    with pytest.raises(ValueError, match=rf"has too many columns, {n_columns:,} or more: at most 100,000 are read"):
         read_table(path)
 
 
 def test_a_first_line_without_end_is_refused_before_it_is_read(file, monkeypatch):
     monkeypatch.setattr(files, "_LONGEST_HEADER", 100)
-    with pytest.raises(ValueError, match="is too long"):
+    with pytest.raises(ValueError, match="too many columns"):
         read_table(file("a," * 60 + "b\n"))
     assert read_table(file("a,b\n" + "1,2\n" * 60)).shape == (60, 2)
 
@@ -280,3 +283,71 @@ def test_pandas_default_names_are_a_header(tmp_path):
     table = read_table(file)
     assert table.columns.tolist() == ["0", "1", "2"]
     assert len(table) == 2
+
+
+# Streams, Parquet and Feather, folders, several files at once
+
+
+class Named(io.BytesIO):
+    name = "<stdin>"
+
+
+def test_a_stream_is_read_as_a_file_is_and_named_in_messages():
+    stream = Named(b"a,b\n1.5,-2\n3,4e-3\n")
+    pd.testing.assert_frame_equal(read_table(stream), pd.DataFrame(ROWS, columns=["a", "b"]))
+    with pytest.raises(ValueError, match="'<stdin>' is empty; "):
+        read_table(Named(b""))
+
+
+@pytest.mark.parametrize(("suffix", "write"), [("parquet", "to_parquet"), ("feather", "to_feather")])
+def test_parquet_and_feather_come_back_and_a_damaged_one_is_refused(tmp_path, suffix, write):
+    frame = pd.DataFrame({"a": [1.5, np.nan], "b": ["x", "y"]})
+    path = tmp_path / f"data.{suffix}"
+    getattr(frame, write)(path)
+    pd.testing.assert_frame_equal(read_table(path), frame)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ValueError, match=rf"data\.{suffix}' is not a whole {suffix.title()} file; write it again"):
+        read_table(path)
+    path.write_bytes(b"")
+    with pytest.raises(ValueError, match="is not a whole"):
+        read_table(path)
+
+
+def test_without_pyarrow_the_remedy_is_told(tmp_path, monkeypatch):
+    (tmp_path / "data.parquet").touch()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r'needs pyarrow; install it with: pip install "sartre\[arrow\]"'):
+        read_table(tmp_path / "data.parquet")
+
+
+def test_a_header_that_is_too_wide_is_refused_before_the_rest_is_read(file):
+    path = file(b"a," * files.MAX_COLUMNS + b"b\n\x00\x81\n")  # what follows would be refused for other reasons
+    with pytest.raises(ValueError, match="too many columns, 100,001 or more"):
+        read_table(path)
+
+
+def test_a_folder_made_for_results_is_removed_if_there_are_none(tmp_path):
+    with pytest.raises(ValueError, match="no result"), made_folder(tmp_path / "a" / "b"):
+        raise ValueError(f"no result in {next((tmp_path / 'a').iterdir())}")
+    assert not (tmp_path / "a").exists()
+    with made_folder(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "b" / "result").touch()
+    assert (tmp_path / "a" / "b" / "result").exists()
+    with pytest.raises(NotADirectoryError, match="is a file; name a folder"), made_folder(tmp_path / "a/b/result"):
+        pass
+
+
+def test_of_several_files_none_is_replaced_if_one_fails(tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        (tmp_path / name).write_text("old")
+    original = Path.write_text
+
+    def fill_up(self, text, **options):
+        original(self, text[:1], **options)
+        if text == "second":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill_up)
+    with pytest.raises(OSError, match=r"No space left on device: '.*two'"):
+        write_texts_atomically({tmp_path / "one": "first", tmp_path / "two": "second"})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "old", "two": "old"}

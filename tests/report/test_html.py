@@ -200,3 +200,18 @@ def test_another_table_is_refused_by_name(tmp_path, model, table):
     with pytest.raises(FileNotFoundError, match="no folder"):
         write_report(model, table, tmp_path / "none" / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore:Orderers assume continuous noise")
+def test_categories_and_missing_values_can_be_shown(tmp_path):
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 3, size=300)
+    frame = pd.DataFrame({"kind": np.array(["red", "green", "blue"])[kind], "x": rng.normal(size=300)})
+    frame["y"] = 2.0 * (kind == 1) + frame["x"] * (kind - 1) + rng.normal(size=300) / 3
+    frame.loc[:9, "x"] = np.nan
+    fitted = CausalDiscovery(FixedOrder(["kind", "x", "y"]), missing="bin", random_state=0).fit(frame)
+    assert set(fitted.edges_["source"]) == {"kind", "x"}
+    fitted.report(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "Levels of categories are drawn at scores" in text
+    assert "10 missing values were filled in" in text

@@ -15,8 +15,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sartre.files import check_destination, write_text_atomically
+from sartre.missing import imputed
 from sartre.report.layout import layered
 from sartre.report.mechanisms import mechanisms, on_even_grid
+from sartre.scores import scored
 from sartre.validation import as_table
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def write_report(
     """
     check_is_fitted(model, "graph_")
     check_destination(path)
-    table = as_table(X)
+    table = as_table(X, categories=True, missing=True)
     if list(table.names) != model.graph_.names:
         raise ValueError(
             f"A report needs the table that the model was fitted to. Its columns are {', '.join(model.graph_.names)}; "
@@ -120,8 +122,9 @@ def _content(
     model: CausalDiscovery, table: Table, stability: Stability | None, *, include_data: bool
 ) -> dict[str, Any]:
     dag = model.graph_
+    numbers = scored(imputed(table, SAMPLE_SEED))
     layout = layered(dag) if len(dag) <= MAX_DRAWN else None
-    found = mechanisms(dag, table)
+    found = mechanisms(dag, numbers)
     edges = _edges(model, found, layout, stability)
     rows = _sample(table.shape) if include_data else np.empty(0, np.intp)
     causes = {edge["source"] for edge in edges}
@@ -133,7 +136,7 @@ def _content(
         "positions": None if layout is None else _rounded(layout.positions, 3),
         "interactions": _interactions(model, table),
         "frequencies": stability is not None,
-        "columns": {j: _short(table.values[rows, j]) for j in causes} if include_data else {},
+        "columns": {j: _short(numbers.values[rows, j]) for j in causes} if include_data else {},
         "residuals": {j: _short(one.residual[rows]) for j, one in found.items()} if include_data else {},
         "sample": _said_of(rows, table.shape[0]) if include_data else None,
         "order": [int(j) for j in model.order_],
@@ -176,7 +179,10 @@ def _interactions(model: CausalDiscovery, table: Table) -> list[dict[str, Any]]:
     found = []
     for row, shape in zip(pairs.itertuples(), model.prune_step_.interaction_shapes_, strict=True):
         first, second = names.index(row.first), names.index(row.second)
-        even = on_even_grid(shape, (table.values[:, first], table.values[:, second]), HEAT_MAP)
+        if {first, second} & table.nominal:
+            continue  # levels have no order to draw them in
+        columns = [column[~np.isnan(column)] for column in table.values[:, [first, second]].T]
+        even = on_even_grid(shape, (columns[0], columns[1]), HEAT_MAP)
         found.append(
             {
                 "first": first,
@@ -211,6 +217,10 @@ def _said_of(rows: NDArray[np.intp], n: int) -> str:
 def _notes(model: CausalDiscovery, table: Table, *, include_data: bool) -> list[str]:
     notes = [str(text) for text in getattr(getattr(model, "diagnostics_", None), "messages", ())]
     notes += [_ASSUMPTIONS, _MISSING]
+    if table.nominal:
+        notes.append("Levels of categories are drawn at scores along the main direction of the data, not by name.")
+    if table.missing.any():
+        notes.append(f"For the pictures, and only there, {table.missing.sum()} missing values were filled in.")
     bound = getattr(model.prune_step_, "false_edges_bound_", None)
     if bound is not None:
         notes.append(f"If no variable depended on another, about {bound:.2g} edges would be found on average.")

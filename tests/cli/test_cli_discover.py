@@ -1,64 +1,14 @@
 from __future__ import annotations
 
 import json
-import logging
-import signal
-import subprocess
-import sys
-import warnings
 
-import numpy as np
 import pandas as pd
 import pytest
-from threadpoolctl import threadpool_limits
-from typer.testing import CliRunner
+from command_line import edges_in, names_in, run
 
-from sartre import CausalDiscovery, Dag, __version__, cli
-from sartre.cli import app
+from sartre import CausalDiscovery, Dag, __version__
+from sartre.cli import _learning, _tables
 from sartre.prune import SARTRE
-
-RUN = [sys.executable, "-c", "from sartre.cli import main; main()"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Work in an empty folder, on a wide terminal, without progress lines, on one core (as other tests run too)."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(cli, "_SECONDS_BETWEEN_LINES", np.inf)
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # of the processes that a test starts
-    with threadpool_limits(1):
-        yield tmp_path
-
-
-@pytest.fixture
-def table(folder):
-    """Write a chain, rain -> river -> flood, and return the file's name."""
-    rng = np.random.default_rng(0)
-    rain = rng.normal(size=200)
-    river = np.sin(2 * rain) + rng.normal(size=200) / 2
-    flood = river**2 / 2 + rng.normal(size=200) / 2
-    pd.DataFrame({"flood": flood, "rain": rain, "river": 1000 * river}).to_csv(folder / "water.csv", index=False)
-    return "water.csv"
-
-
-def run(*arguments: str):
-    """Run the command line in this process; an unexpected exception fails the test that called."""
-    result = CliRunner().invoke(app, list(arguments))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
-
-
-def names_in(folder) -> list[str]:
-    return sorted(entry.name for entry in folder.iterdir())
-
-
-def edges_in(text: str) -> list[list[str]]:
-    """Return the cells of the printed table of edges."""
-    lines = [[cell.strip() for cell in line.strip("│").split("│")] for line in text.splitlines() if line[:1] == "│"]
-    return [cells for cells in lines if len(cells) == 4]
-
 
 # What a run prints and writes
 
@@ -66,7 +16,7 @@ def edges_in(text: str) -> list[list[str]]:
 def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, folder):
     result = run("discover", table, "--report", "report.html", "--level", "0.01")
     assert result.exit_code == 0, result.stderr
-    assert "Wrote graph.json and report.html" in result.stdout
+    assert "Wrote graph.json, edges.csv and report.html" in result.stdout
     page = (folder / "report.html").read_text(encoding="utf-8")
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
     assert data["names"] == ["flood", "rain", "river"]
@@ -85,10 +35,11 @@ def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, fo
         (["--report", "nowhere/report.html"], "There is no folder 'nowhere'"),
         (["--report", "graph.json"], "cannot both go to 'graph.json'"),
         (["--report", "water.csv"], "'water.csv' is the data itself"),
+        (["--report", "new"], "'new' is a folder; name a file to write."),
     ],
 )
 def test_a_report_that_cannot_be_written_is_told_before_the_work(table, folder, arguments, message):
-    result = run("discover", table, *arguments)
+    result = run("discover", table, *arguments, "--out", "new" if "new" in arguments else ".")
     assert result.exit_code == 2
     assert message in result.stderr
     assert names_in(folder) == ["water.csv"]
@@ -97,7 +48,7 @@ def test_a_report_that_cannot_be_written_is_told_before_the_work(table, folder, 
 def test_discover_prints_the_edges_and_writes_the_graph(table, folder):
     result = run("discover", table)
     assert result.exit_code == 0
-    assert result.stderr == ""
+    assert result.stderr == "Reading water.csv\n"
     document = json.loads((folder / "graph.json").read_text())
     graph = Dag.from_dict(document)
     assert graph.names == ["flood", "rain", "river"]
@@ -107,9 +58,10 @@ def test_discover_prints_the_edges_and_writes_the_graph(table, folder):
     assert document["run"] == {
         "version": __version__,
         "source": table,
-        "standardized": True,
+        "standardized": False,
+        "missing": "error",
         "seed": 0,
-        "order": {"method": "SCORE"} | document["run"]["order"],
+        "order": {"method": "OrderSearch"} | document["run"]["order"],
         "prune": {"method": "SARTRE", "penalty": "auto", "random_state": 0} | document["run"]["prune"],
     }
     printed = edges_in(result.stdout)
@@ -122,14 +74,14 @@ def test_discover_prints_the_edges_and_writes_the_graph(table, folder):
     assert document["interactions"] == []
     strengths = [edge["strength"] for edge in document["edges"]]
     assert strengths == sorted(strengths, reverse=True)
-    assert "water.csv: 200 rows, 3 columns, standardised; 2 edges in " in result.stdout
+    assert "water.csv: 200 rows, 3 columns; 2 edges in " in result.stdout
     assert "Order: rain, river, flood\n" in result.stdout
-    assert result.stdout.endswith("Wrote graph.json\n")
+    assert result.stdout.endswith("Wrote graph.json and edges.csv\n")
 
 
 def test_the_command_line_is_the_library_on_standardised_columns(table, folder):
-    assert run("discover", table, "--penalty", "0.05", "--seed", "3", "--jobs", "2", "--out", "g.json").exit_code == 0
-    document = json.loads((folder / "g.json").read_text())
+    assert run("discover", table, "--penalty", "0.05", "--seed", "3", "--jobs", "2", "--out", "g").exit_code == 0
+    document = json.loads((folder / "g" / "graph.json").read_text())
     X = pd.read_csv(table)
     model = CausalDiscovery(random_state=3, prune=SARTRE(penalty=0.05)).fit((X - X.mean()) / X.std(ddof=0))
     expected = model.edges_[["source", "target", "strength", "margin"]].to_dict("records")
@@ -141,7 +93,9 @@ def test_the_command_line_is_the_library_on_standardised_columns(table, folder):
     assert document["run"]["seed"] == document["run"]["prune"]["random_state"] == 3
     assert document["run"]["prune"]["penalty"] == 0.05
     assert all(edge["p_value"] is None for edge in document["edges"])
-    assert names_in(folder) == ["g.json", "water.csv"]
+    assert document["run"]["standardized"] is True
+    assert names_in(folder) == ["g", "water.csv"]
+    assert names_in(folder / "g") == ["edges.csv", "graph.json"]
 
 
 def test_the_same_seed_writes_the_same_file(table, folder):
@@ -155,7 +109,7 @@ def test_the_same_seed_writes_the_same_file(table, folder):
 def test_sachs_is_compared_with_its_known_graph(folder):
     result = run("discover", "sachs")
     assert result.exit_code == 0
-    assert "sachs: 853 rows, 11 columns, standardised; " in result.stdout
+    assert "sachs: 853 rows, 11 columns; " in result.stdout
     assert "against the 17 known edges" in result.stdout
     rows = {line.split("│")[1].strip(): line.split("│")[2:6] for line in result.stdout.splitlines() if "│" in line}
     assert [cell.strip() for cell in rows["graph without edges"]] == ["17", "53", "-", "0.00"]
@@ -169,12 +123,12 @@ def test_sachs_is_compared_with_its_known_graph(folder):
 
 def test_a_file_wins_over_a_data_set_of_the_same_name_and_a_folder_does_not(table, folder):
     (folder / "sachs").mkdir()
-    frame, truth = cli._load("sachs")
+    frame, truth = _learning.load("sachs")
     assert frame.shape == (853, 11)
     assert truth is not None
     (folder / "sachs").rmdir()
     (folder / table).rename(folder / "sachs")
-    frame, truth = cli._load("sachs")
+    frame, truth = _learning.load("sachs")
     assert frame.shape == (200, 3)
     assert truth is None
 
@@ -188,7 +142,7 @@ def test_a_graph_without_edges_says_what_to_change(table, folder):
 
 
 def test_only_the_strongest_edges_of_a_large_graph_are_printed(table, folder, monkeypatch):
-    monkeypatch.setattr(cli, "_SHOWN_EDGES", 1)
+    monkeypatch.setattr(_tables, "SHOWN_EDGES", 1)
     result = run("discover", table)
     assert len(edges_in(result.stdout)) == 1
     assert "... and 1 weaker edges, in graph.json" in result.stdout
@@ -216,7 +170,7 @@ def test_a_warning_is_one_line(table, folder):
     X.to_csv("odd.csv", index=False)
     result = run("discover", "odd.csv")
     assert result.exit_code == 0
-    first, second = result.stderr.splitlines()
+    _, first, second = result.stderr.splitlines()
     assert first == "Warning: Constant columns can be neither cause nor effect: flat."
     assert second.startswith("Warning: Duplicated columns: copy = rain. ")
     assert (folder / "graph.json").exists()
@@ -231,30 +185,58 @@ def test_a_warning_is_one_line(table, folder):
         (",a,b\n" + "0,1,2\n" * 20, "Error: The first column of 'bad.csv' has no name and looks like a row index; "),
         ("a,b\n" + "1,2\n" * 5 + "1,2,3\n", "Error: Line 7 of 'bad.csv' has 3 values where the first line has 2; "),
         ("a,b\n" + "1,2\n" * 5 + "1,?\n", "Error: Column 'b' holds '?' in row 5 (the first row is 0). A number"),
-        ("a,b\n" + "1,2\n" * 5 + "1,\n", "Error: Missing values (NaN) by column: 'b' 1; the first is in row 5 "),
+        ("a,b\n" + "".join(f"{j},id{j}\n" for j in range(20)), "Error: Column 'b' has 20 levels in 20 rows, 'id0' for"),
+        (b"PK\x03\x04\x14\x00,\n", "Error: 'bad.csv' holds binary data "),
+        ("a,b,a\n" + "1,2,3\n" * 20, "Error: The header of 'bad.csv' repeats 'a'; "),
+        (b"a," * 2_000_000 + b"b\n", "Error: 'bad.csv' has too many columns, 2,000,001 or more: at most 100,000 are"),
+        (
+            "a,b\n" + "1,2\n3,5\n" * 5 + "1,\n",
+            "Error: Missing values by column: 'b' 1; leave out their rows by --missing drop, ",
+        ),
         ("a,b\n1,2\n3,5\n7,6\n", "Error: At least 10 rows are needed. Got 3. "),
     ],
 )
 def test_bad_data_ends_in_one_sentence_and_nothing_is_written(folder, content, message):
     if content is not None:
-        (folder / "bad.csv").write_text(content)
-    result = run("discover", "bad.csv")
+        (folder / "bad.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    result = run("discover", "bad.csv", "--out", "new/folder")
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr.startswith(message)
-    assert result.stderr.count("\n") == 1
+    first, error = result.stderr.splitlines()
+    assert first == "Reading bad.csv"
+    assert error.startswith(message)
     assert names_in(folder) == ([] if content is None else ["bad.csv"])
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--out", "nope/graph.json"], "Error: There is no folder 'nope' to write 'graph.json' in; make it first."),
-        (["--out", "."], "Error: '.' is a folder; name a file to write."),
-        (["--out", "water.csv"], "Error: 'water.csv' is the data itself; name another file to write."),
+        (["--out", "water.csv"], "Error: 'water.csv' is a file; name a folder to write in."),
+        (["--out", "water.csv/below"], "Error: Not a directory: 'water.csv/below'; check its name and folder."),
+        (["--out", "/proc/nope"], "Error: No such file or directory: '/proc/nope'; check its name and folder."),
+        (["--columns", "rain,snow"], "Error: 'water.csv' has no column 'snow'; its columns are flood, rain, river."),
+        (["--columns", "rain"], "Error: At least 2 columns are needed. Got 1: rain."),
+        (["--columns", "rain,river,rain"], "Error: Every variable needs a name of its own. Repeated: rain."),
+        (
+            ["--order", "magic"],
+            "Error: There is no method 'magic' for --order; there are CAM, CaPS, DiffAN, NoGAM, Ord",
+        ),
+        (["--order", "FixedOrder"], "Error: There is no method 'FixedOrder' for --order; "),
+        (["--prune", "magic"], "Error: There is no method 'magic' for --prune; there are CAMPruning, CaPSPruning, DAS"),
+        (
+            ["--prune", "DAS", "--level", "0.1"],
+            "Error: --level and --penalty are settings of SARTRE; for DAS, use --set",
+        ),
+        (
+            ["--set", "prune.lambda=1"],
+            "Error: SARTRE has no setting 'lambda'; its settings are embedding, interactions",
+        ),
+        (["--set", "penalty=1"], "Error: --set takes order.NAME=VALUE or prune.NAME=VALUE. Got 'penalty=1'."),
+        (["--knowledge", "no.toml"], "Error: There is no file 'no.toml'; check its name and folder."),
         (["--penalty", "-1"], "Error: The 'penalty' parameter of SARTRE must be a float in the range (0.0, inf). Got"),
         (["--penalty", "nan"], "Error: The 'penalty' parameter of SARTRE must be"),
-        (["--seed", "-1"], "Error: "),
+        (["--seed", "-1"], "Error: The 'random_state' parameter of "),
+        (["--jobs", "0"], "Error: --jobs takes a number of threads, or -1 for one a core. Got 0."),
     ],
 )
 def test_a_bad_setting_ends_in_one_sentence_and_nothing_is_written(table, folder, arguments, message):
@@ -262,8 +244,9 @@ def test_a_bad_setting_ends_in_one_sentence_and_nothing_is_written(table, folder
     result = run("discover", table, *arguments)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr.startswith(message)
-    assert result.stderr.count("\n") == 1
+    first, error = result.stderr.splitlines()
+    assert first == "Reading water.csv"
+    assert error.startswith(message)
     assert names_in(folder) == [table]
     assert (folder / table).read_bytes() == before
 
@@ -271,9 +254,11 @@ def test_a_bad_setting_ends_in_one_sentence_and_nothing_is_written(table, folder
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["discover"], "Missing argument 'SOURCE'"),
+        (["discover"], "Missing argument 'FILE'"),
         (["discover", "sachs", "--penalty", "much"], "--penalty"),
         (["discover", "sachs", "--nope"], "No such option"),
+        (["discover", "sachs", "--stability", "0"], "--stability"),
+        (["discover", "sachs", "--missing", "what"], "--missing"),
         (["nope"], "No such command 'nope'"),
     ],
 )
@@ -290,8 +275,9 @@ def test_a_misspelt_command_ends_in_an_error_too(folder, arguments, message):
     [
         (KeyboardInterrupt(), 130, "Stopped.\n"),
         (ValueError("two\n  lines"), 2, "Error: two lines\n"),
-        (KeyError("x"), 2, "Error: Unexpected KeyError: 'x'; run again with --debug to see where.\n"),
-        (PermissionError(13, "Permission denied", "data.csv"), 2, "Error: Permission denied: 'data.csv'.\n"),
+        (KeyError("x"), 1, "Error: Unexpected KeyError: 'x'; run again with --debug to see where.\n"),
+        (MemoryError(), 2, "Error: There is not enough memory for this; take fewer rows or columns."),
+        (PermissionError(13, "Permission denied", "data.csv"), 2, "Error: Permission denied: 'data.csv'; ask for the"),
     ],
 )
 def test_a_run_that_fails_keeps_the_old_graph(table, folder, monkeypatch, failure, code, message):
@@ -302,98 +288,14 @@ def test_a_run_that_fails_keeps_the_old_graph(table, folder, monkeypatch, failur
     monkeypatch.setattr(CausalDiscovery, "fit", fail)
     result = run("discover", table)
     assert result.exit_code == code
-    assert result.stderr == message
+    assert result.stderr.splitlines()[-1].startswith(message.strip())
     assert (folder / "graph.json").read_text() == "old"
     assert names_in(folder) == ["graph.json", table]
 
 
-def test_debug_shows_the_traceback(folder):
-    result = CliRunner().invoke(app, ["discover", "nope.csv", "--debug"])
-    assert isinstance(result.exception, FileNotFoundError)
+def test_debug_shows_the_traceback_and_the_same_exit_code(folder):
+    result = run("discover", "nope.csv", "--debug")
+    assert result.exit_code == 2
+    assert "Traceback (most recent call last)" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("Error: There is no file 'nope.csv'")
     assert names_in(folder) == []
-
-
-# Progress
-
-
-@pytest.fixture
-def chatty(monkeypatch):
-    """Let the library say how far it is, and warn, in the middle of a run."""
-    fit = CausalDiscovery.fit
-
-    def talk(self, X):
-        logging.getLogger("sartre.order.score").info("order: %d of %d [b]leaves[/b]", 1, 3)
-        warnings.warn("odd\ndata", UserWarning, stacklevel=1)
-        return fit(self, X)
-
-    monkeypatch.setattr(CausalDiscovery, "fit", talk)
-
-
-def test_without_a_terminal_progress_is_a_plain_line_now_and_then(table, chatty, monkeypatch):  # noqa: ARG001
-    assert run("discover", table).stderr == "Warning: odd data\n"
-    monkeypatch.setattr(cli, "_SECONDS_BETWEEN_LINES", 0)
-    lines = run("discover", table).stderr.splitlines()
-    assert lines[:2] == ["order: 1 of 3 [b]leaves[/b]", "Warning: odd data"]
-
-
-def test_on_a_terminal_progress_is_a_spinner_that_leaves_nothing_behind(table, chatty, monkeypatch):  # noqa: ARG001
-    monkeypatch.setattr(cli, "err", cli.Console(stderr=True, force_terminal=True, markup=False, highlight=False))
-    result = run("discover", table)
-    assert result.exit_code == 0
-    assert "order: 1 of 3 [b]leaves[/b]" in result.stderr
-    assert "Warning: odd data\n" in result.stderr
-    assert result.stderr.rstrip().endswith("\x1b[2K")  # the line is cleared
-    assert "\x1b" not in result.stdout
-
-
-def test_a_run_leaves_the_logger_as_it_was(table, caplog):
-    caplog.set_level(logging.ERROR, "sartre")
-    logger = logging.getLogger("sartre")
-    handlers = list(logger.handlers)
-    assert run("discover", table).exit_code == 0
-    assert (logger.level, logger.handlers) == (logging.ERROR, handlers)
-
-
-# Help, version, real processes
-
-
-def test_help_says_what_it_does_and_gives_an_example():
-    result = run("--help")
-    assert result.exit_code == 0
-    assert "Learn a causal graph from a table of observations." in result.stdout
-    assert "sartre discover sachs" in result.stdout
-    options = run("discover", "--help").stdout
-    assert all(f"--{name}" in options for name in ("out", "seed", "level", "penalty", "jobs", "debug"))
-    assert "Example: sartre discover " in options
-    assert run("--version").stdout == f"sartre {__version__}\n"
-
-
-def test_help_does_not_wait_for_the_heavy_libraries():
-    code = "import sys, sartre.cli; print({'pandas', 'numba', 'sklearn', 'scipy'} & set(sys.modules))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
-    assert result.stdout == "set()\n"
-
-
-def test_the_command_works_as_a_process_of_its_own(table, folder):
-    result = subprocess.run([*RUN, "discover", table], capture_output=True, text=True, check=False)  # noqa: S603
-    assert result.returncode == 0
-    assert all(line.startswith(("order: ", "prune: ")) for line in result.stderr.splitlines())  # on a slow machine
-    assert [cells[:2] for cells in edges_in(result.stdout)] == [["rain", "river"], ["river", "flood"]]
-    assert len(Dag.from_dict(json.loads((folder / "graph.json").read_text()))) == 3
-    assert names_in(folder) == ["graph.json", table]
-
-
-def test_ctrl_c_stops_a_process_with_130_and_writes_nothing(folder):
-    pd.DataFrame(np.random.default_rng(0).normal(size=(1500, 20))).add_prefix("v").to_csv("big.csv", index=False)
-    code = "from sartre import cli; cli._SECONDS_BETWEEN_LINES = 0; cli.main()"
-    command = [sys.executable, "-c", code, "discover", "big.csv"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
-        assert process.stderr is not None
-        assert process.stderr.readline().startswith("order: 1 of 20")  # it is in the middle of its work
-        process.send_signal(signal.SIGINT)
-        printed, complaint = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert printed == ""
-    assert complaint.splitlines()[-1] == "Stopped."
-    assert "Traceback" not in complaint
-    assert names_in(folder) == ["big.csv"]

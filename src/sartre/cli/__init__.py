@@ -1,0 +1,53 @@
+"""The command line: each command parses, calls the library and prints.
+
+The library is imported inside the commands, so that ``sartre --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from sartre.cli._console import EXIT_CODES, out
+from sartre.cli._discover import discover, prune
+from sartre.cli._evaluate import evaluate
+from sartre.cli._methods import methods
+from sartre.cli._simulate import simulate
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+for command in (discover, prune, evaluate, simulate, methods):
+    app.command(epilog=EXIT_CODES)(command)
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
+    app(prog_name="sartre")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from sartre import __version__  # noqa: PLC0415
+
+        out.print(f"sartre {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=EXIT_CODES)
+def sartre(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Learn a causal graph from a table of observations.
+
+    First an order of the variables, causes before effects; then every edge that the data does not need is dropped.
+
+    Try it on the protein data that comes along: sartre discover sachs
+    """

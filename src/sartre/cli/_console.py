@@ -1,0 +1,186 @@
+"""What all commands share: two consoles, errors in one sentence, warnings in one line, and progress."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import re
+import sys
+import threading
+import time
+import traceback
+import warnings
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SECONDS_BETWEEN_LINES = 1.5  # two seconds of silence look like a hang, and a busy machine is late
+UNEXPECTED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+EXIT_CODES = "Exit codes: 0 fine, 1 unexpected failure, 2 bad input or settings, 130 interrupted."
+_COUNT = re.compile(r"(?P<stage>[^:]+): (?P<done>\d+) of (?P<total>\d+)\b")
+_REMEDIES = {
+    errno.ENOSPC: "free some space, or choose another disk",
+    errno.EDQUOT: "free some space, or choose another disk",
+    errno.EACCES: "ask for the right to use it, or choose another",
+    errno.EPERM: "ask for the right to use it, or choose another",
+    errno.EROFS: "choose another folder",
+}
+
+out = Console(markup=False, highlight=False, emoji=False)
+err = Console(markup=False, highlight=False, emoji=False, stderr=True)
+
+
+@contextmanager
+def guarded(*, debug: bool) -> Iterator[None]:
+    """Turn every failure into one sentence and its exit code; `debug` shows the traceback before."""
+    try:
+        with _warnings_in_one_line():
+            yield
+        _flush()
+    except KeyboardInterrupt:
+        err.print("Stopped.")
+        raise typer.Exit(INTERRUPTED) from None
+    except Exception as error:  # noqa: BLE001 - all of them
+        if debug:
+            traceback.print_exc()
+        sentence, code = _told(error)
+        err.print(f"Error: {sentence}", soft_wrap=True)
+        raise typer.Exit(code) from None
+
+
+def _flush() -> None:
+    """Write out what was printed, so that a full disk is told and not met at the very end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would fail on it once more
+        raise
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """Return a failure in one sentence, and its exit code."""
+    if isinstance(error, OSError) and error.errno is not None:
+        remedy = _REMEDIES.get(error.errno, "check its name and folder")
+        place = "standard output" if error.filename is None else f"'{error.filename}'"
+        return f"{error.strerror}: {place}; {remedy}.", BAD_INPUT
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; take fewer rows or columns.", BAD_INPUT
+    text = " ".join(str(error).split())
+    if isinstance(error, (ValueError, TypeError, OSError, ImportError)):
+        return text, BAD_INPUT
+    return f"Unexpected {type(error).__name__}: {text}; run again with --debug to see where.", UNEXPECTED
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        err.print(f"Warning: {' '.join(str(message).split())}", soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for category in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("default", category)
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def progress(first: str) -> Iterator[Callable[[str], None]]:
+    """Show where the work stands, on standard error: a bar on a terminal, else a line every two seconds.
+
+    The text is that of the library's latest log record; what is yielded begins a stage that has none yet.
+    """
+    view = _Bar() if err.is_terminal else _Lines()
+    handler = _Handler(view)
+    logger = logging.getLogger("sartre")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        view.start(first)
+        yield handler.begin
+    finally:
+        view.stop()
+        logger.setLevel(level)
+        logger.removeHandler(handler)
+
+
+class _Handler(logging.Handler):
+    """Pass on log messages; those of the steps inside a stability selection, many at a time, are left out."""
+
+    def __init__(self, view: _Bar | _Lines) -> None:
+        super().__init__(logging.INFO)
+        self._view = view
+        self._outer = False
+
+    def begin(self, text: str) -> None:
+        self._outer = False
+        self._view.show(text)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._outer |= record.name == "sartre.confidence"
+        if not self._outer or record.name == "sartre.confidence":
+            self._view.show(record.getMessage())
+
+
+class _Lines:
+    """One line at once, then one every two seconds, from a thread of its own: nothing that is slow holds it up."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._began = time.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    def start(self, text: str) -> None:
+        self._text = text
+        err.print(text, soft_wrap=True)
+        self._thread.start()
+
+    def show(self, text: str) -> None:
+        self._text = text
+
+    def stop(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _tell(self) -> None:
+        while not self._ended.wait(SECONDS_BETWEEN_LINES):
+            with suppress(OSError):  # standard error may be gone; the work goes on
+                err.print(f"{self._text} ({time.monotonic() - self._began:.0f} s)", soft_wrap=True)
+
+
+class _Bar:
+    """A line of the terminal that says what is done, since when, and how long it will take; it leaves nothing."""
+
+    def __init__(self) -> None:
+        text = TextColumn("{task.description}", markup=False)
+        times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
+        self._bar = Progress(SpinnerColumn(), text, BarColumn(20), *times, console=err, transient=True)
+        self._stage = ""
+        self._task = self._bar.add_task("", total=None)
+
+    def start(self, text: str) -> None:
+        self.show(text)
+        self._bar.start()
+
+    def show(self, text: str) -> None:
+        count = _COUNT.match(text)
+        stage = count["stage"] if count else text.partition(":")[0]
+        total, done = (int(count["total"]), int(count["done"])) if count else (None, 0)
+        if stage != self._stage:  # its time counts anew
+            self._stage = stage
+            self._bar.remove_task(self._task)
+            self._task = self._bar.add_task(text, total=total, completed=done)
+        else:
+            self._bar.update(self._task, description=text, total=total, completed=done)
+
+    def stop(self) -> None:
+        self._bar.stop()

@@ -1,0 +1,146 @@
+"""``sartre discover`` and ``sartre prune``: learn a graph, with an order to be learnt or a given one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
+from sartre.cli._console import guarded, out, progress
+from sartre.cli._learning import Asked, Learnt, learn, split_names
+from sartre.cli._tables import print_summary
+
+
+def discover(  # noqa: PLR0913 - one argument an option
+    source: option.Source,
+    *,
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Use these columns only; all if not given.")
+    ] = None,
+    order: Annotated[
+        str, typer.Option(metavar="NAME", help="How the order is found; `sartre methods` lists the names.")
+    ] = "OrderSearch",
+    prune: option.Prune = "SARTRE",
+    settings: option.Settings = None,
+    level: option.Level = None,
+    penalty: option.Penalty = None,
+    knowledge: option.Knowledge = None,
+    missing: option.Missing = "error",
+    stability: option.Stability = None,
+    seed: option.Seed = 0,
+    jobs: option.Jobs = 1,
+    out_folder: option.Out = Path(),
+    report: option.Report = None,
+    no_data: option.NoData = False,
+    as_json: option.Json = False,
+    debug: option.Debug = False,
+) -> None:
+    """Learn the causal graph of a table's columns.
+
+    Its edges are printed, strongest first, and written with the whole graph to graph.json, and on their own to
+    edges.csv. Text columns are categories.
+
+    Columns stay in their units, for the default methods need none; with --penalty or --order SCORE, which do, they are
+    standardised first (mean 0, variance 1).
+
+    Example: sartre discover cells.csv --level 0.001 --stability 50 --out cells
+    """
+    asked = Asked(
+        source=source,
+        columns=None if columns is None else split_names(columns),
+        order=order,
+        prune=prune,
+        settings=settings or [],
+        level=level,
+        penalty=penalty,
+        knowledge=knowledge,
+        missing=missing,
+        stability=stability,
+        seed=seed,
+        jobs=jobs,
+        out=out_folder,
+        report=report,
+        no_data=no_data,
+    )
+    _run(asked, as_json=as_json, debug=debug)
+
+
+def prune(  # noqa: PLR0913 - one argument an option
+    source: option.Source,
+    *,
+    order_of: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="The order: column names, causes before effects.")
+    ] = None,
+    order_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The order, one name a line, or the graph.json of another run.")
+    ] = None,
+    prune: option.Prune = "SARTRE",
+    settings: option.Settings = None,
+    level: option.Level = None,
+    penalty: option.Penalty = None,
+    knowledge: option.Knowledge = None,
+    missing: option.Missing = "error",
+    stability: option.Stability = None,
+    seed: option.Seed = 0,
+    jobs: option.Jobs = 1,
+    out_folder: option.Out = Path(),
+    report: option.Report = None,
+    no_data: option.NoData = False,
+    as_json: option.Json = False,
+    debug: option.Debug = False,
+) -> None:
+    """Learn which edges a known order needs.
+
+    Only columns that the order names take part. Otherwise as `sartre discover`.
+
+    Example: sartre prune water.csv --order-of rain,river,flood
+    """
+    with guarded(debug=debug):
+        names = _given_order(order_of, order_file)
+    asked = Asked(
+        source=source,
+        columns=names,
+        order=names,
+        prune=prune,
+        settings=settings or [],
+        level=level,
+        penalty=penalty,
+        knowledge=knowledge,
+        missing=missing,
+        stability=stability,
+        seed=seed,
+        jobs=jobs,
+        out=out_folder,
+        report=report,
+        no_data=no_data,
+    )
+    _run(asked, as_json=as_json, debug=debug)
+
+
+def _run(asked: Asked, *, as_json: bool, debug: bool) -> None:
+    with guarded(debug=debug):
+        with progress(f"Reading {'standard input' if asked.source == '-' else asked.source}") as begin:
+            learnt: Learnt = learn(asked, begin)
+        if as_json:
+            typer.echo(json.dumps(learnt.document, indent=2, allow_nan=False))  # plain ASCII, for any pipe
+        else:
+            print_summary(learnt, out)
+
+
+def _given_order(names: str | None, file: Path | None) -> list[str]:
+    if names is not None and file is None:
+        return split_names(names)
+    if names is not None or file is None:
+        raise ValueError("Give the order by --order-of or by --order-file, and by one of them only.")
+    if not file.is_file():
+        raise FileNotFoundError(f"There is no file '{file}'; check its name and folder.")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+        if file.suffix.lower() != ".json":
+            return [line.strip() for line in text.splitlines() if line.strip()]
+        return [str(name) for name in json.loads(text)["order"]]
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(f"'{file}' holds no order; write one name a line, or name the graph.json of a run.") from None

@@ -1,0 +1,129 @@
+"""``sartre evaluate``: how far a graph is from the true one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
+from sartre.cli._console import guarded, out, progress
+from sartre.cli._learning import DATASETS
+
+if TYPE_CHECKING:
+    from sartre import Dag
+
+_EDGE_LISTS = (".csv", ".tsv")
+_MEASURES = {  # name in JSON: heading, meaning
+    "shd": ("SHD", "edges that are missing, extra or turned around"),
+    "sid": ("SID", "pairs whose causal effect would be estimated wrong from the guess's parents"),
+    "parent_aid": ("parent AID", "the same mistakes, counted by adjustment for parents (gadjid)"),
+    "ancestor_aid": ("ancestor AID", "... by adjustment for ancestors"),
+    "oset_aid": ("oset AID", "... by optimal adjustment"),
+    "edge_precision": ("precision", "share of the guess's edges that are true"),
+    "edge_recall": ("recall", "share of the true edges that are found"),
+    "edge_f1": ("F1", "harmonic mean of the two"),
+}
+
+
+def evaluate(
+    truth: Annotated[
+        str,
+        typer.Argument(
+            metavar="TRUTH",
+            help="The true graph: graph.json, an edge list (.csv or .tsv with columns source and target), .dot, .gml, "
+            ".graphml or .dagitty; or a data set that comes along: sachs.",
+        ),
+    ],
+    guess: Annotated[str, typer.Argument(metavar="GUESS", help="The graph to compare with it, in any of these forms.")],
+    *,
+    as_json: option.Json = False,
+    debug: option.Debug = False,
+) -> None:
+    """Compare a graph with the true one.
+
+    An edge list says nothing of variables without an edge: they are taken from the other graph.
+
+    Example: sartre evaluate truth.json graph.json
+    """
+    with guarded(debug=debug):
+        with progress(f"Reading {truth} and {guess}"):
+            result = _measured(*_read_both(truth, guess))
+        if as_json:
+            typer.echo(json.dumps(result, indent=2))
+        else:
+            _print(result)
+
+
+def _measured(truth: Dag, guess: Dag) -> dict[str, Any]:
+    from sartre import metrics  # noqa: PLC0415
+
+    sizes = {"variables": len(truth), "true_edges": truth.n_edges, "guessed_edges": guess.n_edges}
+    return sizes | {name: getattr(metrics, name)(truth, guess) for name in _MEASURES}
+
+
+def _print(result: dict[str, Any]) -> None:
+    edges = f"{result['guessed_edges']} edges guessed, {result['true_edges']} true"
+    out.print(f"{result['variables']} variables, {edges}", soft_wrap=True)
+    table = Table("measure", "value", "meaning")
+    for name, (heading, meaning) in _MEASURES.items():
+        value = result[name]
+        table.add_row(heading, f"{value:.3f}" if isinstance(value, float) else str(value), meaning)
+    out.print(table)
+
+
+def _read_both(truth: str, guess: str) -> tuple[Dag, Dag]:
+    """Read two graphs; edge lists borrow the variables of the other graph."""
+    from sartre import Dag  # noqa: PLC0415
+
+    graphs = {source: _read_graph(source) for source in (truth, guess)}
+    whole = [graph.names for source, graph in graphs.items() if not _is_edge_list(source)]
+    names = whole[0] if whole else list(dict.fromkeys(graphs[truth].names + graphs[guess].names))
+    for source, graph in graphs.items():
+        strange = [name for name in graph.names if name not in names]
+        if strange and _is_edge_list(source):
+            raise ValueError(f"'{source}' has an edge of '{strange[0]}', which is not a variable of the other graph.")
+        if _is_edge_list(source):
+            graphs[source] = Dag.from_edges(graph.edges, names)
+    return graphs[truth], graphs[guess]
+
+
+def _is_edge_list(source: str) -> bool:
+    return Path(source).suffix.lower() in _EDGE_LISTS
+
+
+def _read_graph(source: str) -> Dag:
+    import networkx as nx  # noqa: PLC0415
+
+    from sartre import Dag  # noqa: PLC0415
+    from sartre.files import read_table  # noqa: PLC0415
+
+    path = Path(source)
+    if source in DATASETS and not path.is_file():
+        from sartre.datasets import load_sachs  # noqa: PLC0415
+
+        return load_sachs().dag
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file '{source}'; check its name and folder.")
+    suffix = path.suffix.lower()
+    if _is_edge_list(source):
+        return Dag.from_frame(read_table(path))
+    readers = {
+        ".json": lambda text: Dag.from_dict(json.loads(text)),
+        ".dot": Dag.from_dot,
+        ".gv": Dag.from_dot,
+        ".gml": Dag.from_gml,
+        ".graphml": Dag.from_graphml,
+        ".dagitty": Dag.from_dagitty,
+    }
+    if suffix not in readers:
+        raise ValueError(f"A graph is read from a file that ends in .csv, .tsv, {', '.join(readers)}. Got '{source}'.")
+    try:
+        return readers[suffix](path.read_text(encoding="utf-8-sig"))
+    except (ValueError, TypeError) as error:  # what is no JSON or no UTF-8 is a ValueError
+        raise ValueError(f"'{source}': {error}") from None
+    except (KeyError, AttributeError, SyntaxError, nx.NetworkXError):
+        raise ValueError(f"'{source}' holds no graph in the form of {suffix} files; write it again.") from None

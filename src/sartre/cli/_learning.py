@@ -1,0 +1,217 @@
+"""From what was asked on the command line to a learnt graph on disk."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from sartre import CausalDiscovery, Dag
+    from sartre.confidence import Stability
+    from sartre.validation import Table
+
+DATASETS = ("sachs",)
+CHECKPOINT = "stability.checkpoint.json"  # there while half-samples are being learnt, gone once all is written
+NEEDS_UNITS = ("SCORE",)  # CaPS and VarianceSort, which are about units, have the columns as they are
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What `discover` and `prune` were asked for; an order is a method's name or a list of columns."""
+
+    source: str
+    columns: list[str] | None
+    order: str | list[str]
+    prune: str
+    settings: list[str]
+    level: float | None
+    penalty: float | None
+    knowledge: Path | None
+    missing: str
+    stability: int | None
+    seed: int
+    jobs: int
+    out: Path
+    report: Path | None
+    no_data: bool
+
+    @property
+    def graph_file(self) -> Path:
+        """Where the graph goes."""
+        return self.out / "graph.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learnt:
+    """What came of it: the document of graph.json, and what is printed."""
+
+    asked: Asked
+    shape: tuple[int, int]
+    model: CausalDiscovery
+    edges: pd.DataFrame
+    truth: Dag | None
+    document: dict[str, Any]
+
+
+def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
+    """Read, learn and write; what cannot work is refused before anything takes long."""
+    from sartre.cli._methods import build_model  # noqa: PLC0415
+    from sartre.files import check_destination, made_folder, write_texts_atomically  # noqa: PLC0415
+    from sartre.validation import as_table  # noqa: PLC0415
+
+    model = build_model(asked)
+    _check_report(asked)
+    with made_folder(asked.out):
+        edges_file = asked.out / "edges.csv"
+        for path in filter(None, (asked.graph_file, edges_file, asked.report)):
+            check_destination(path, asked.source)
+        frame, truth = load(asked.source)
+        data = as_table(_chosen(frame, asked), categories=True, missing=True)
+        _check_missing(asked, data)
+        standardize = asked.penalty is not None or type(model.order).__name__ in NEEDS_UNITS
+        table = data.standardized() if standardize else data
+        found = None if asked.stability is None else _stability(asked, model, table)
+        begin("Learning the order")
+        model.fit(table)
+        edges = model.edges_ if found is None else _with_frequencies(model, found)
+        document = _document(asked, model, edges, found, standardized=standardize)
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        write_texts_atomically({asked.graph_file: text, edges_file: edges.to_csv(index=False, lineterminator="\n")})
+        if asked.report is not None:
+            begin("Writing the report")
+            original = data if standardize and not data.missing.any() else None
+            model.report(asked.report, original, stability=found, include_data=not asked.no_data)
+        (asked.out / CHECKPOINT).unlink(missing_ok=True)
+    known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
+    return Learnt(asked=asked, shape=table.shape, model=model, edges=edges, truth=known, document=document)
+
+
+def split_names(text: str) -> list[str]:
+    """Return names between commas; one that has a comma itself stands in double quotes.
+
+    Examples
+    --------
+    >>> split_names('height, "weight, kg"')
+    ['height', 'weight, kg']
+    """
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
+    """Return a table and, where it is known, its true graph; a file wins over a data set of the same name."""
+    from sartre.files import read_table  # noqa: PLC0415
+
+    if source == "-":
+        return read_table(sys.stdin.buffer), None
+    if source in DATASETS and not Path(source).is_file():
+        from sartre.datasets import load_sachs  # noqa: PLC0415
+
+        data = load_sachs()
+        return data.X, data.dag
+    if not Path(source).exists():
+        raise FileNotFoundError(
+            f"There is no file '{source}', nor a data set of that name (there is {', '.join(DATASETS)}); "
+            "check its name and folder."
+        )
+    return read_table(source), None
+
+
+def _chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
+    """Return the columns that were asked for."""
+    if asked.columns is None:
+        return frame
+    missing = [name for name in asked.columns if name not in frame.columns]
+    if missing:
+        shown = ", ".join(map(str, frame.columns[:20])) + (", ..." if frame.shape[1] > 20 else "")
+        raise ValueError(f"'{asked.source}' has no column '{missing[0]}'; its columns are {shown}.")
+    return frame[asked.columns]
+
+
+def _check_report(asked: Asked) -> None:
+    """Refuse a report that would fail after a long run, before it."""
+    if asked.report is None:
+        if asked.no_data:
+            raise ValueError("--no-data says what goes into a report; add --report FILE.")
+        return
+    from sartre.report.layout import require_igraph  # noqa: PLC0415
+
+    if asked.report.resolve() in (asked.graph_file.resolve(), (asked.out / "edges.csv").resolve()):
+        raise ValueError(f"Graph and report cannot both go to '{asked.report}'; name another file for the report.")
+    require_igraph()
+
+
+def _check_missing(asked: Asked, data: Table) -> None:
+    counts = [f"'{name}' {count}" for name, count in zip(data.names, data.missing.sum(axis=0), strict=True) if count]
+    if counts and asked.missing == "error":
+        shown = ", ".join(counts[:5]) + (f" and {len(counts) - 5} columns more" if len(counts) > 5 else "")
+        raise ValueError(
+            f"Missing values by column: {shown}; leave out their rows by --missing drop, fill them in by --missing "
+            "impute, or take them for a value of its own by --missing bin."
+        )
+
+
+def _stability(asked: Asked, model: CausalDiscovery, table: Table) -> Stability:
+    from sklearn.base import clone  # noqa: PLC0415
+
+    from sartre import stability  # noqa: PLC0415
+
+    alone: Any = clone(model)
+    return stability(
+        alone.set_params(n_jobs=None),
+        table,
+        n_pairs=asked.stability or 0,
+        n_jobs=asked.jobs,
+        random_state=asked.seed,
+        checkpoint=asked.out / CHECKPOINT,
+    )
+
+
+def _with_frequencies(model: CausalDiscovery, found: Stability) -> pd.DataFrame:
+    """Return the edges with the share of half-samples that have the edge, and that have it in this direction."""
+    place = {name: j for j, name in enumerate(found.names)}
+    pairs = [place[name] for name in model.edges_["source"]], [place[name] for name in model.edges_["target"]]
+    return model.edges_.assign(frequency=found.edge_frequency[pairs], before=found.order_frequency[pairs])
+
+
+def _document(
+    asked: Asked, model: CausalDiscovery, edges: pd.DataFrame, found: Stability | None, *, standardized: bool
+) -> dict[str, Any]:
+    """Return the graph with all that was run to learn it; `Dag.from_dict` reads the graph back."""
+    from sartre import __version__  # noqa: PLC0415
+
+    document: dict[str, Any] = {**model.graph_.to_dict(), "edges": _records(edges)}
+    pairs = getattr(model.prune_step_, "interactions_", None)
+    if pairs is not None:
+        document["interactions"] = _records(pairs)
+    document["order"] = [model.graph_.names[j] for j in model.order_]
+    if found is not None:
+        document["stability"] = {
+            "n_pairs": found.n_pairs,
+            "frequencies": _records(found.frequencies),
+            "consensus": found.consensus().to_dict()["edges"],
+            "false_edges_bound": found.false_edges_bound(),
+        }
+    document["run"] = {
+        "version": __version__,
+        "source": asked.source,
+        "standardized": standardized,
+        "missing": asked.missing,
+        "seed": asked.seed,
+        "order": {"method": type(model.order_step_).__name__, **model.order_step_.get_params()},
+        "prune": {"method": type(model.prune_step_).__name__, **model.prune_step_.get_params()},
+        **({} if model.knowledge is None else {"knowledge": model.knowledge.to_dict()}),
+    }
+    return document
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON knows them: no number is null."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")

@@ -1,0 +1,29 @@
+"""How the tests run the command line."""
+
+from __future__ import annotations
+
+import sys
+
+from typer.testing import CliRunner
+
+from sartre.cli import app
+
+RUN = [sys.executable, "-c", "from sartre.cli import main; main()"]
+
+
+def run(*arguments: str, stdin: bytes | None = None):
+    """Run the command line in this process; an unexpected exception fails the test that called."""
+    result = CliRunner().invoke(app, list(arguments), input=stdin)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def names_in(folder) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def edges_in(text: str) -> list[list[str]]:
+    """Return the cells of the printed table of edges."""
+    lines = [[cell.strip() for cell in line.strip("│").split("│")] for line in text.splitlines() if line[:1] == "│"]
+    return [cells for cells in lines if len(cells) == 4]

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import names_in, run
+
+from sartre import CausalDiscovery, Dag, confidence
+from sartre.order import R2Sort
+from sartre.prune import CAMPruning
+
+# Choices
+
+
+def test_methods_and_their_settings_are_chosen_by_name_in_any_case(table, folder):
+    arguments = ("--order", "r2sort", "--prune", "campruning", "--set", "prune.alpha=0.2", "--set", "prune.adjust=holm")
+    assert run("discover", table, *arguments).exit_code == 0
+    document = json.loads((folder / "graph.json").read_text())
+    model = CausalDiscovery(R2Sort(), CAMPruning(alpha=0.2, adjust="holm"), random_state=0).fit(pd.read_csv(table))
+    assert Dag.from_dict(document) == model.graph_
+    assert document["order"] == [model.graph_.names[j] for j in model.order_]
+    assert (document["run"]["order"]["method"], document["run"]["prune"]["method"]) == ("R2Sort", "CAMPruning")
+    assert (document["run"]["prune"]["alpha"], document["run"]["prune"]["adjust"]) == (0.2, "holm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "standardized"),
+    [([], False), (["--order", "SCORE"], True), (["--order", "VarianceSort"], False), (["--penalty", "0.05"], True)],
+)
+def test_columns_are_standardised_where_a_method_needs_units_and_only_there(table, folder, arguments, standardized):
+    assert run("discover", table, *arguments).exit_code == 0
+    document = json.loads((folder / "graph.json").read_text())
+    assert document["run"]["standardized"] is standardized
+    if arguments == ["--order", "VarianceSort"]:
+        assert document["order"] == pd.read_csv(table).var().sort_values().index.tolist()
+
+
+def test_a_selection_of_columns_leaves_the_others_out_before_they_are_judged(table, folder):
+    pd.read_csv(table).assign(id=[f"row {j}" for j in range(200)]).to_csv("ids.csv", index=False)
+    assert "levels in 200 rows" in run("discover", "ids.csv").stderr
+    assert run("discover", "ids.csv", "--columns", "river, rain").exit_code == 0
+    assert json.loads((folder / "graph.json").read_text())["nodes"] == ["river", "rain"]
+
+
+def test_categories_and_missing_values_are_learnt_from(table, folder):
+    frame = pd.read_csv(table)
+    frame["season"] = np.where(frame["rain"] > 0, "wet", "dry")
+    frame.loc[::40, "river"] = np.nan
+    frame.to_csv("gaps.csv", index=False)
+    (folder / "known.toml").write_text('roots = ["season"]\n')
+    refused = run("discover", "gaps.csv", "--knowledge", "known.toml")
+    assert refused.exit_code == 2
+    assert "Missing values by column: 'river' 5; leave out their rows by --missing drop, " in refused.stderr
+    result = run("discover", "gaps.csv", "--missing", "bin", "--knowledge", "known.toml")
+    assert result.exit_code == 0, result.stderr
+    document = json.loads((folder / "graph.json").read_text())
+    assert document["order"][0] == "season"
+    assert document["run"]["missing"] == "bin"
+    assert document["run"]["knowledge"] == {"roots": ["season"]}
+    result = run("discover", "gaps.csv", "--missing", "bin", "--report", "report.html")
+    assert result.exit_code == 0, result.stderr
+    assert "missing values were filled in" in (folder / "report.html").read_text()
+    assert names_in(folder) == ["edges.csv", "gaps.csv", "graph.json", "known.toml", "report.html", table]
+
+
+def test_the_edges_are_a_table_of_their_own(table, folder):
+    assert run("discover", table).exit_code == 0
+    document = json.loads((folder / "graph.json").read_text())
+    edges = pd.read_csv(folder / "edges.csv")
+    assert edges[["source", "target"]].to_dict("records") == [
+        {key: edge[key] for key in ("source", "target")} for edge in document["edges"]
+    ]
+
+
+def test_json_is_the_document_of_the_file_and_nothing_else(table, folder):
+    pd.read_csv(table).rename(columns={"rain": "größe"}).to_csv("odd.csv", index=False)
+    result = run("discover", "odd.csv", "--json")
+    assert json.loads(result.stdout) == json.loads((folder / "graph.json").read_text(encoding="utf-8"))
+    assert result.stdout.isascii()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_every_kind_of_file_gives_the_same_graph(table, folder, suffix):
+    frame = pd.read_csv(table)
+    getattr(frame, f"to_{suffix}")(f"water.{suffix}")
+    documents = []
+    for source in (table, f"water.{suffix}"):
+        assert run("discover", source).exit_code == 0
+        documents.append(json.loads((folder / "graph.json").read_text())["edges"])
+    assert documents[0] == documents[1]
+
+
+def test_standard_input_is_a_file_too(table, folder):
+    result = run("discover", "-", "--json", stdin=(folder / table).read_bytes())
+    assert result.stderr == "Reading standard input\n"
+    assert len(json.loads(result.stdout)["edges"]) == 2
+    assert run("discover", "-", stdin=b"").exit_code == 2
+
+
+# Stability
+
+
+def test_stability_adds_frequencies_and_goes_on_after_an_interruption(table, folder, monkeypatch):
+    arguments = ("discover", table, "--stability", "2")
+    assert run(*arguments, "--out", "whole").exit_code == 0
+    original, numbers = confidence._run, []
+
+    def stopped_in_the_second_pair(model, data, seed, number):
+        numbers.append(number)
+        if numbers == [0, 1, 2]:
+            raise KeyboardInterrupt
+        return original(model, data, seed, number)
+
+    monkeypatch.setattr(confidence, "_run", stopped_in_the_second_pair)
+    assert run(*arguments, "--out", "parts").exit_code == 130
+    assert names_in(folder / "parts") == ["stability.checkpoint.json"]
+    result = run(*arguments, "--out", "parts")
+    assert result.exit_code == 0, result.stderr
+    assert numbers == [0, 1, 2, 2, 3]
+    assert names_in(folder / "parts") == ["edges.csv", "graph.json"]
+    texts = [(folder / name / "graph.json").read_text() for name in ("whole", "parts")]
+    assert texts[0] == texts[1]
+    document = json.loads(texts[0])
+    assert document["stability"]["n_pairs"] == 2
+    frequency = {(edge["source"], edge["target"]): edge["frequency"] for edge in document["stability"]["frequencies"]}
+    for edge in document["edges"]:
+        assert edge["frequency"] == frequency.get((edge["source"], edge["target"]), 0.0)
+    assert "│ frequency │ before │".replace("│", "┃") in result.stdout
+    assert "edges with a frequency of 0.6 or more are expected by chance" in result.stdout
+
+
+# Disks
+
+
+def test_a_disk_that_fills_up_is_one_sentence_and_leaves_nothing(table, folder, monkeypatch):
+    original = Path.write_text
+
+    def fill_up(self, text, **options):
+        original(self, text[:50], **options)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill_up)
+    result = run("discover", table, "--out", "new")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == (
+        "Error: No space left on device: 'new/graph.json'; free some space, or choose another disk."
+    )
+    assert names_in(folder) == [table]
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_the_work(table, folder, monkeypatch):
+    monkeypatch.setattr("os.access", lambda _, mode: mode != os.W_OK)
+    monkeypatch.setattr(CausalDiscovery, "fit", None)
+    result = run("discover", table)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == "Error: The folder '.' cannot be written; choose another."
+    assert names_in(folder) == [table]

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import edges_in, names_in, run
+
+from sartre import CausalDiscovery, Dag, metrics, order, prune
+from sartre.files import read_table
+from sartre.order import FixedOrder
+from sartre.simulate import random_dag, simulate
+
+# Prune
+
+
+@pytest.mark.parametrize("way", ["names", "lines", "document"])
+def test_a_given_order_is_obeyed_however_it_is_given(table, folder, way):
+    given = ["river", "flood", "rain"]
+    (folder / "order.txt").write_text("river\n\n flood\nrain\n")
+    (folder / "order.json").write_text(json.dumps({"order": given}))
+    option = {"names": ["--order-of", "river, flood,rain"], "lines": ["--order-file", "order.txt"]}
+    arguments = option.get(way, ["--order-file", "order.json"])
+    assert run("prune", table, *arguments, "--out", "out").exit_code == 0
+    document = json.loads((folder / "out" / "graph.json").read_text())
+    model = CausalDiscovery(FixedOrder(given), random_state=0).fit(pd.read_csv(table)[given])
+    assert document["order"] == given
+    assert Dag.from_dict(document) == model.graph_
+
+
+def test_columns_outside_a_given_order_take_no_part(table, folder):
+    assert run("prune", table, "--order-of", "rain,river").exit_code == 0
+    assert json.loads((folder / "graph.json").read_text())["nodes"] == ["rain", "river"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Give the order by --order-of or by --order-file, and by one of them only."),
+        (["--order-of", "rain,river", "--order-file", "water.csv"], "Give the order by --order-of or by --order-file,"),
+        (["--order-of", "rain,snow"], "'water.csv' has no column 'snow'; its columns are flood, rain, river."),
+        (["--order-file", "nope.txt"], "There is no file 'nope.txt'; check its name and folder."),
+        (["--order-file", "bad.json"], "'bad.json' holds no order; write one name a line, or name the graph.json of a"),
+    ],
+)
+def test_a_bad_order_is_refused_in_one_sentence(table, folder, arguments, message):
+    (folder / "bad.json").write_text('{"nodes": ["rain"]}')
+    result = run("prune", table, *arguments)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].startswith(f"Error: {message}")
+    assert names_in(folder) == ["bad.json", table]
+
+
+# Evaluate
+
+
+@pytest.fixture
+def graphs(folder):
+    """Write a true graph and a guess in every form, and return the two."""
+    truth = Dag.from_edges([("a", "b"), ("b", "c"), ("a", "d")], names=["a", "b", "c", "d", "alone"])
+    guess = Dag.from_edges([("b", "a"), ("b", "c")], names=["alone", "d", "c", "b", "a"])
+    for name, graph in (("truth", truth), ("guess", guess)):
+        (folder / f"{name}.json").write_text(json.dumps(graph.to_dict()))
+        graph.to_frame().to_csv(f"{name}.csv", index=False)
+        for form in ("dot", "gml", "graphml", "dagitty"):
+            (folder / f"{name}.{form}").write_text(getattr(graph, f"to_{form}")())
+    return truth, guess
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "dot", "gml", "graphml", "dagitty"])
+def test_graphs_of_any_form_are_measured_as_the_library_does(graphs, form):
+    for files in (("truth.json", f"guess.{form}"), (f"truth.{form}", "guess.json")):
+        result = run("evaluate", *files, "--json")
+        assert result.exit_code == 0, result.stderr
+        measured = json.loads(result.stdout)
+        assert (measured["variables"], measured["true_edges"], measured["guessed_edges"]) == (5, 3, 2)
+        for name in (
+            "shd",
+            "sid",
+            "parent_aid",
+            "ancestor_aid",
+            "oset_aid",
+            "edge_precision",
+            "edge_recall",
+            "edge_f1",
+        ):
+            assert measured[name] == getattr(metrics, name)(*graphs), name
+
+
+def test_two_edge_lists_have_the_variables_of_both(graphs):  # noqa: ARG001
+    assert json.loads(run("evaluate", "truth.csv", "guess.csv", "--json").stdout)["variables"] == 4
+
+
+def test_an_evaluation_is_printed_with_what_it_means(graphs):  # noqa: ARG001
+    text = run("evaluate", "truth.json", "guess.json").stdout
+    assert "5 variables, 2 edges guessed, 3 true" in text
+    assert "│ SHD          │ 2     │ edges that are missing, extra or turned around" in text
+    assert "│ precision    │ 0.500 │" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("nope.json", None, "There is no file 'nope.json'"),
+        ("guess.txt", "a -> b", "A graph is read from a file that ends in .csv, .tsv, .json, .dot"),
+        ("guess.json", "", "'guess.json': "),
+        ("guess.json", "[1]", "'guess.json' holds no graph in the form of .json"),
+        ("guess.json", '{"direction": "source -> target", "nodes": ["a"], "edges": [{}]}', "'guess.json' holds no"),
+        ("guess.json", '{"nodes": [], "edges": []}', "'guess.json': A stored graph must state the direction"),
+        ("guess.gml", "graph [", "'guess.gml' holds no graph in the form of .gml"),
+        ("guess.graphml", "<graphml", "'guess.graphml' holds no graph in the form of .graphml"),
+        ("guess.dot", "digraph {", "'guess.dot': "),
+        ("guess.csv", "from,to\na,b\n", "A table of edges must have the columns source and target."),
+        ("guess.csv", "source,target\na,strange\n", "'guess.csv' has an edge of 'strange', which is not a variable of"),
+        ("guess.csv", "", "'guess.csv' is empty"),
+    ],
+)
+def test_what_is_no_graph_is_refused_in_one_sentence(graphs, folder, name, content, message):  # noqa: ARG001
+    if content is not None:
+        (folder / name).write_text(content)
+    result = run("evaluate", "truth.json", name)
+    assert result.exit_code == 2
+    first, error = result.stderr.splitlines()
+    assert first == f"Reading truth.json and {name}"
+    assert error.startswith(f"Error: {message}")
+
+
+# Simulate
+
+
+def test_a_simulation_is_the_library_with_the_same_seed(folder):
+    arguments = ("--nodes", "4", "--edges", "3", "--samples", "50", "--mechanism", "linear", "--noise", "laplace")
+    result = run("simulate", *arguments, "--seed", "7", "--out", "new")
+    assert result.exit_code == 0
+    assert result.stdout == "Wrote new/data.csv and new/truth.json: 3 edges\n"
+    dag = random_dag(4, 3, random_state=7)
+    expected = simulate(dag, 50, "linear", "laplace", random_state=7).X
+    written = read_table("new/data.csv")
+    np.testing.assert_array_equal(written.to_numpy(), expected.to_numpy())
+    assert written.columns.tolist() == dag.names
+    assert Dag.from_dict(json.loads((folder / "new" / "truth.json").read_text())) == dag
+
+
+@pytest.mark.parametrize("arguments", [["--mechanism", "magic"], ["--edges", "99"], ["--samples", "0"]])
+def test_what_cannot_be_simulated_leaves_nothing(folder, arguments):
+    result = run("simulate", *arguments, "--out", "new")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].startswith(f"Error: The '{'n_' * (arguments[0] != '--mechanism')}")
+    assert names_in(folder) == []
+
+
+def test_what_was_simulated_can_be_learnt_and_evaluated(folder):
+    assert run("simulate", "--nodes", "3", "--edges", "2", "--samples", "300").exit_code == 0
+    assert run("discover", "data.csv", "--order", "R2Sort").exit_code == 0
+    assert run("evaluate", "truth.json", "edges.csv").exit_code == 0
+    assert names_in(folder) == ["data.csv", "edges.csv", "graph.json", "truth.json"]
+
+
+# Methods
+
+
+def test_every_method_is_listed_with_what_it_does_and_where_it_comes_from():
+    listed = json.loads(run("methods", "--json").stdout)
+    steps = {name for module in (order, prune) for name in module.__all__ if hasattr(getattr(module, name), "fit")}
+    assert {method["name"] for method in listed} == steps - {"FixedOrder"}
+    assert [method["name"] for method in listed if method["default"]] == ["OrderSearch", "SARTRE"]
+    assert all(method["summary"].endswith(".") for method in listed)
+    score = next(method for method in listed if method["name"] == "SCORE")
+    assert score["reference"].startswith("Rolland et al., ")
+    text = run("methods").stdout
+    assert all(method["summary"] in text and method["reference"] in text for method in listed)
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        *(("--order", name) for name in order.__all__ if name not in {"DiffAN", "FixedOrder", "parent_score"}),
+        *(("--prune", name) for name in prune.__all__ if name != "Embedding"),
+    ],
+)
+def test_every_method_works_by_its_name(table, folder, option, name):
+    chosen = {"--order": "R2Sort", "--prune": "CAMPruning", option: name.lower()}
+    result = run("discover", table, *(text for pair in chosen.items() for text in pair))
+    assert result.exit_code == 0, result.stderr
+    document = json.loads((folder / "graph.json").read_text())
+    assert document["run"][option.strip("-")]["method"] == name
+    assert Dag.from_dict(document).names == ["flood", "rain", "river"]
+
+
+def test_an_edge_without_a_number_is_printed_with_a_dash(table, folder):
+    pd.read_csv(table).assign(flat=1.0).to_csv("flat.csv", index=False)
+    (folder / "known.json").write_text('{"required": [["flat", "rain"]]}')
+    result = run("discover", "flat.csv", "--knowledge", "known.json", "--prune", "CAMPruning", "--order", "R2Sort")
+    assert result.exit_code == 0, result.stderr
+    assert ["flat", "rain", "-", "-"] in edges_in(result.stdout)
+
+
+def test_the_defaults_that_are_listed_are_those_of_the_library(table):
+    assert edges_in(run("discover", table).stdout) == edges_in(
+        run("discover", table, "--order", "OrderSearch", "--prune", "SARTRE").stdout
+    )
+    model = CausalDiscovery(random_state=0).fit(pd.read_csv(table))
+    assert [type(model.order_step_).__name__, type(model.prune_step_).__name__] == ["OrderSearch", "SARTRE"]

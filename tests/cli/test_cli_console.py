@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import RUN, edges_in, names_in, run
+from rich.console import Console
+
+from sartre import CausalDiscovery, Dag, __version__
+from sartre.cli import _console
+
+# Progress
+
+
+@pytest.fixture
+def chatty(monkeypatch):
+    """Let the library say how far it is, and warn, in the middle of a run."""
+    fit = CausalDiscovery.fit
+
+    def talk(self, X):
+        logging.getLogger("sartre.order.score").info("order: %d of %d [b]leaves[/b]", 1, 3)
+        time.sleep(0.1)
+        warnings.warn("odd\ndata", UserWarning, stacklevel=1)
+        return fit(self, X)
+
+    monkeypatch.setattr(CausalDiscovery, "fit", talk)
+
+
+def test_without_a_terminal_progress_is_a_plain_line_now_and_then(table, chatty, monkeypatch):  # noqa: ARG001
+    assert run("discover", table).stderr == "Reading water.csv\nWarning: odd data\n"
+    monkeypatch.setattr(_console, "SECONDS_BETWEEN_LINES", 0.01)
+    lines = run("discover", table).stderr.splitlines()
+    assert lines[0] == "Reading water.csv"
+    assert "order: 1 of 3 [b]leaves[/b] (0 s)" in lines
+    assert "Warning: odd data" in lines
+
+
+def test_on_a_terminal_progress_is_a_bar_that_leaves_nothing_behind(table, chatty, monkeypatch):  # noqa: ARG001
+    console = Console(stderr=True, force_terminal=True, markup=False, highlight=False, width=120)
+    monkeypatch.setattr(_console, "err", console)
+    result = run("discover", table)
+    assert result.exit_code == 0
+    assert "order: 1 of 3 [b]leaves[/b]" in result.stderr
+    assert "Warning: odd data\n" in result.stderr
+    assert result.stderr.rstrip().endswith("\x1b[2K")  # the line is cleared
+    assert "\x1b" not in result.stdout
+
+
+def test_a_run_leaves_the_logger_as_it_was(table, caplog):
+    caplog.set_level(logging.ERROR, "sartre")
+    logger = logging.getLogger("sartre")
+    handlers = list(logger.handlers)
+    assert run("discover", table).exit_code == 0
+    assert (logger.level, logger.handlers) == (logging.ERROR, handlers)
+
+
+# Help, version, real processes
+
+
+def test_help_says_what_it_does_and_gives_an_example():
+    result = run("--help")
+    assert result.exit_code == 0
+    assert "Learn a causal graph from a table of observations." in result.stdout
+    assert "sartre discover sachs" in result.stdout
+    options = run("discover", "--help").stdout
+    assert all(f"--{name}" in options for name in ("out", "seed", "level", "penalty", "jobs", "json", "debug"))
+    assert "Example: sartre discover " in options
+    for command in ("discover", "prune", "evaluate", "simulate", "methods"):
+        text = " ".join(run(command, "--help").stdout.split())
+        assert "Exit codes: 0 fine, 1 unexpected failure, 2 bad input or settings, 130 interrupted." in text
+    assert run("--version").stdout == f"sartre {__version__}\n"
+
+
+def test_help_does_not_wait_for_the_heavy_libraries():
+    code = "import sys, sartre.cli; print({'numpy', 'pandas', 'numba', 'sklearn', 'scipy'} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert result.stdout == "set()\n"
+
+
+def test_the_command_works_as_a_process_of_its_own(table, folder):
+    result = subprocess.run([*RUN, "discover", table], capture_output=True, text=True, check=False)  # noqa: S603
+    assert result.returncode == 0
+    assert result.stderr.startswith("Reading water.csv\n")
+    assert [cells[:2] for cells in edges_in(result.stdout)] == [["rain", "river"], ["river", "flood"]]
+    assert len(Dag.from_dict(json.loads((folder / "graph.json").read_text()))) == 3
+    assert names_in(folder) == ["edges.csv", "graph.json", table]
+
+
+def test_ctrl_c_stops_a_process_with_130_and_writes_nothing(folder):
+    pd.DataFrame(np.random.default_rng(0).normal(size=(1500, 20))).add_prefix("v").to_csv("big.csv", index=False)
+    code = "from sartre.cli import _console, main; _console.SECONDS_BETWEEN_LINES = 0.05; main()"
+    command = [sys.executable, "-c", code, "discover", "big.csv", "--out", "new"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stderr is not None
+        assert any(line.startswith("order: ") for line in process.stderr)  # it is in the middle of its work
+        process.send_signal(signal.SIGINT)
+        printed, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert printed == ""
+    assert complaint.splitlines()[-1] == "Stopped."
+    assert "Traceback" not in complaint
+    assert names_in(folder) == ["big.csv"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["methods"], ["methods", "--json"]])
+def test_standard_output_on_a_full_disk_is_one_sentence(arguments):
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run([*RUN, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1] == (
+        "Error: No space left on device: standard output; free some space, or choose another disk."
+    )
+
+
+def test_a_pipe_brings_the_table(table, folder):
+    command = [*RUN, "discover", "-", "--json", "--order", "R2Sort"]
+    with (folder / table).open("rb") as file:
+        result = subprocess.run(command, stdin=file, capture_output=True, check=False)  # noqa: S603
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["run"]["source"] == "-"
+
+
+def test_of_a_stability_selection_only_its_own_messages_are_shown():
+    shown = []
+
+    class View:
+        show = shown.append
+
+    handler = _console._Handler(View())
+    for name, text in [("order.score", "a"), ("confidence", "b"), ("order.score", "c"), ("confidence", "d")]:
+        handler.emit(logging.LogRecord(f"sartre.{name}", logging.INFO, "", 0, text, (), None))
+    handler.begin("e")
+    handler.emit(logging.LogRecord("sartre.report", logging.INFO, "", 0, "f", (), None))
+    assert shown == ["a", "b", "d", "e", "f"]
+
+
+def test_a_bar_counts_what_the_messages_count_and_anew_for_every_stage():
+    bar = _console._Bar()
+    for text, expected in [("Reading a.csv", (0, None)), ("order: 3 of 20 leaves", (3, 20)), ("prune: 1 of 9", (1, 9))]:
+        bar.show(text)
+        (task,) = bar._bar.tasks
+        assert (task.description, (task.completed, task.total)) == (text, expected)
