@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from sartre.additive import _kernels
 from sartre.additive.design import prepare
+from sartre.additive.group_lasso import gradient_norms
 from sartre.additive.trees import random_intervals
 
 
@@ -90,3 +91,14 @@ def test_the_gap_is_zero_at_the_optimum_of_one_orthogonal_group_and_positive_els
     assert gap == pytest.approx(0, abs=1e-15)
     _, gap = _kernels.duality_gap(y, y, 2.0, 0.0)
     assert gap > 0
+
+
+def test_gradient_norms_are_those_of_the_functions_over_the_samples():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(80, 3)), np.ones(80)])
+    design = prepare(X, [random_intervals(column, 5, 8, rng) for column in X.T])
+    residual = rng.normal(size=80)
+    found = gradient_norms(design, residual, np.array([3, 0, 2]))
+    centred = residual - residual.mean()
+    expected = [np.linalg.norm(design.table(j)[design.codes[j]].T @ centred) / 80 for j in (3, 0, 2)]
+    np.testing.assert_allclose(found, expected, rtol=1e-10)

@@ -343,6 +343,31 @@ def group_lasso(design, y, candidates, penalty, start, g, residual, tol, max_epo
                 break
 
 
+@compiled(fastmath=_FAST)
+def gradient_norms(design, residual, candidates, norms):
+    """Compute |U_j' r| / n of some groups.
+
+    in: design; residual (n,); candidates (m,)
+    out: norms (m,)
+    """
+    n = residual.size
+    sums = np.empty(design.n_bins.max())
+    for a in range(candidates.size):
+        j = candidates[a]
+        n_bins, rank, start = design.n_bins[j], design.rank[j], design.table_start[j]
+        sums[:n_bins] = 0.0
+        codes = design.codes[j]
+        for i in range(n):
+            sums[codes[i]] += residual[i]
+        total = 0.0
+        for k in range(rank):
+            product = 0.0
+            for b in range(n_bins):
+                product += design.tables[start + b * rank + k] * sums[b]
+            total += product * product
+        norms[a] = np.sqrt(total) / n
+
+
 @compiled()
 def saddlepoint_tail(q, w, h, low, high):
     """Approximate P(sum_k w_k chi^2_{h_k} > q) away from the mean by Lugannani and Rice (see `chi_square.py`).

@@ -197,8 +197,9 @@ def largest_penalty(design: Design, target: NDArray[np.float64], candidates: NDA
 
 def gradient_norms(design: Design, target: NDArray[np.float64], candidates: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return |Phi_j' (y - mean(y))| / n of every candidate."""
-    y = target - target.mean()
-    return np.array([np.linalg.norm(_gradient(design, int(j), y)) for j in candidates])
+    norms = np.empty(len(candidates))
+    _kernels.gradient_norms(design, target - target.mean(), np.asarray(candidates, dtype=np.intp), norms)
+    return norms
 
 
 def terms(design: Design, target: NDArray[np.float64], solution: Solution) -> list[Term]:

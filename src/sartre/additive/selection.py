@@ -186,11 +186,15 @@ class _Search:
             self._tested = chosen, solved, p_value
         return self._tested[1:]
 
+    def _fitted(self, chosen: list[Term]) -> Solved:
+        """Fit the terms, if they are not those that were tested last."""
+        return self._tested[1] if self._tested is not None and self._tested[0] == chosen else self._model.solve(chosen)
+
     def residual(self, chosen: list[Term]) -> NDArray[np.float64]:
         """Return what a model leaves of the target."""
         if not chosen:
             return self._y
-        solved, _ = self.tested(chosen)
+        solved = self._fitted(chosen)
         return self._y - self._model.functions(solved) @ solved.beta
 
     def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
@@ -211,7 +215,7 @@ class _Search:
         """Add pairs, each with both variables' own functions, while the best one is significant."""
         n = len(self._y)
         for found in range(MOST_PAIRS):
-            solved = self._model.solve(chosen)
+            solved = self._fitted(chosen)
             functions = self._model.functions(solved)
             if functions.shape[1] > n // 3:
                 break
