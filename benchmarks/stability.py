@@ -19,7 +19,7 @@ N_VARIABLES, N_SAMPLES, SEED = 20, 2000, 0
 
 
 def main() -> None:
-    """Print one row a number of threads."""
+    """Print one row a number of processes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=50)
     parser.add_argument("--jobs", type=int, nargs="*", default=[1, 2])
@@ -38,7 +38,7 @@ def main() -> None:
         distance = shd(data.dag, found.consensus())
         rows.append([what, jobs, f"{seconds:.1f}", f"{seconds / once:.1f}", distance, f"{peak:.0f}"])
     print(f"{N_VARIABLES} variables, {N_SAMPLES} samples, default settings, the order learnt anew each time\n")
-    print(markdown(["learnt", "threads", "seconds", "ratio to once", "SHD", "peak MB"], rows))
+    print(markdown(["learnt", "processes", "seconds", "ratio to once", "SHD", "peak MB"], rows))
 
 
 if __name__ == "__main__":

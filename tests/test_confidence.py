@@ -1,4 +1,4 @@
-"""Stability: the same numbers whatever the threads or interruptions, a consensus without cycles, an honest bound."""
+"""Stability: the same numbers whatever the processes or interruptions, a consensus without cycles, an honest bound."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_knowledge_holds_on_every_half_and_is_no_candidate(table):
 # The same numbers
 
 
-def test_threads_change_nothing(table, whole):
+def test_the_number_of_processes_changes_nothing(table, whole):
     assert_same(whole, stability(MODEL, table, n_pairs=6, n_jobs=2, random_state=1))
     other = stability(MODEL, table, n_pairs=6, random_state=2)
     assert (other.order_frequency != whole.order_frequency).any()

@@ -6,7 +6,7 @@ import logging
 import re
 import warnings
 from collections import defaultdict
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,6 @@ from sartre.steps import fresh
 from sartre.validation import as_table, check_number, check_order, seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -171,7 +170,7 @@ def stability(
     n_pairs : int
         Pairs of half-samples.
     n_jobs : int, optional
-        Threads over the half-samples; the result does not depend on it.
+        Processes over the half-samples; the result does not depend on it.
     random_state : int, Generator, RandomState or None
         Seed of all halves. The k-th pair depends on the seed and k only: more pairs go on where fewer stopped.
     checkpoint : path, optional
@@ -208,12 +207,15 @@ def stability(
     missing = [number for number in numbers if number not in store.results]
     logger.info("stability: %d of %d half-samples", len(numbers) - len(missing), len(numbers))
     jobs = (delayed(_run)(model, table, store.identity["seed"], number) for number in missing)
-    with threadpool_limits(1, user_api="blas"), _each_warning_once():
-        runs: Any = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator_unordered")(jobs)
-        with closing(runs):  # an interruption ends here, and not when the garbage is collected
-            for done, (number, result) in enumerate(runs, start=1):
-                store.add(number, result)
-                logger.info("stability: %d of %d half-samples", len(numbers) - len(missing) + done, len(numbers))
+    heard: list[tuple[type[Warning], str]] = []
+    runs: Any = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)  # processes: steps hold Python's lock
+    with warnings.catch_warnings(), closing(runs):  # an interruption ends here, not when the garbage is collected
+        warnings.filterwarnings("ignore", message=r".*tasks which (have been|were)")  # joblib's word on one
+        for done, (number, result, warned) in enumerate(runs, start=1):
+            store.add(number, result)
+            heard += warned
+            logger.info("stability: %d of %d half-samples", len(numbers) - len(missing) + done, len(numbers))
+    _tell_once(heard)
     return _counted([store.results[number] for number in numbers], table.names, known.undecided)
 
 
@@ -247,16 +249,24 @@ def _opened(path: str | Path | None, model: Any, table: Table, random_state: Ran
     return store
 
 
-def _run(model: Any, table: Table, seed: int, number: int) -> tuple[int, dict[str, Any]]:  # noqa: ANN401
-    """Learn the graph of one half-sample: its order, and its edges as pairs of numbers."""
+def _run(
+    model: Any,  # noqa: ANN401
+    table: Table,
+    seed: int,
+    number: int,
+) -> tuple[int, dict[str, Any], list[tuple[type[Warning], str]]]:
+    """Learn the graph of one half-sample: its order, its edges as pairs of numbers, and what warnings there were."""
     rows = half_sample(table.shape[0], seed, number)
     settings = {}
     if getattr(model, "random_state", None) is None:
         own = np.random.SeedSequence(seed, spawn_key=divmod(number, 2)).generate_state(1)
         settings["random_state"] = int(own[0])
-    fitted = fresh(model, **settings).fit(table.take(rows))
+    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = fresh(model, **settings).fit(table.take(rows))
     order = check_order(fitted.order_, table.names)
-    return number, {"order": order.tolist(), "edges": np.argwhere(fitted.adjacency_matrix_).tolist()}
+    learnt = {"order": order.tolist(), "edges": np.argwhere(fitted.adjacency_matrix_).tolist()}
+    return number, learnt, [(warning.category, str(warning.message)) for warning in caught]
 
 
 def _counted(runs: list[dict[str, Any]], names: tuple[str, ...], undecided: NDArray[np.bool_]) -> Stability:
@@ -290,14 +300,10 @@ def _tail_factor(threshold: float, theta: float, n_pairs: int, *, unimodal: bool
     return min(markov, 4 * (1 - threshold + step) / (1 + 2 * step))
 
 
-@contextmanager
-def _each_warning_once() -> Iterator[None]:
-    """Tell a warning that comes on many half-samples once, with its first text; names and numbers in it may differ."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
+def _tell_once(heard: list[tuple[type[Warning], str]]) -> None:
+    """Tell a warning that came on many half-samples once, with its first text; names and numbers in it may differ."""
     kinds: dict[Any, list[str]] = defaultdict(list)
-    for warning in caught:
-        kinds[warning.category, _VARYING.sub("", str(warning.message))].append(str(warning.message))
+    for category, text in heard:
+        kinds[category, _VARYING.sub("", text)].append(text)
     for (category, _), texts in kinds.items():
-        warnings.warn(f"{texts[0]} (On half-samples; {len(texts)} such warnings.)", category, stacklevel=4)
+        warnings.warn(f"{texts[0]} (On half-samples; {len(texts)} such warnings.)", category, stacklevel=3)
