@@ -18,6 +18,7 @@ from sartre.order import FixedOrder, OrderSearch
 from sartre.prune import SARTRE
 from sartre.scores import scored
 from sartre.steps import fit_within, fresh
+from sartre.table import Table
 from sartre.validation import check_order, seed_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from sartre.diagnostics import Diagnostics
     from sartre.knowledge import Knowledge
     from sartre.scm import StructuralModel
-    from sartre.table import Table
     from sartre.validation import RandomState
 
 MIN_ROWS = 10
@@ -206,7 +206,7 @@ class CausalDiscovery(BaseEstimator):
             raise ValueError(f"A structural model needs numbers, none of them missing. Not so: {', '.join(odd[:5])}.")
         pairs = getattr(self.prune_step_, "interactions_", None)
         named = [] if pairs is None else pairs[["first", "second", "target"]].itertuples(index=False, name=None)
-        return StructuralModel.fit(self._table, self.graph_, named)
+        return StructuralModel.fit(Table(self._table.values, self._table.names), self.graph_, named)
 
     def report(
         self,

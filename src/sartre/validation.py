@@ -62,7 +62,8 @@ def as_table(
     if table.levels and not categories:
         raise ValueError(
             f"Columns of numbers are needed here. Got categories: {_listed([table.names[j] for j in table.levels])}. "
-            "Code them as numbers, leave them out, or go through CausalDiscovery, which does the first."
+            "Code them as numbers or leave them out; CausalDiscovery does so for orderers, and SARTRE, CAMPruning and "
+            "DAS take them as they are."
         )
     if not (missing and table is X):
         _check_finite(table, missing=missing)

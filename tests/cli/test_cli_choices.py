@@ -160,3 +160,34 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_work(table, folder, 
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == "Error: The folder '.' cannot be written; choose another."
     assert names_in(folder) == [table]
+
+
+def test_a_run_without_stability_leaves_the_checkpoint_of_another(table, folder):
+    (folder / "stability.checkpoint.json").write_text("{}")
+    assert run("discover", table).exit_code == 0
+    assert (folder / "stability.checkpoint.json").read_text() == "{}"
+
+
+def test_a_report_overwrites_nothing_that_the_run_reads_or_writes(table, folder):
+    (folder / "known.toml").write_text('roots = ["rain"]\n')
+    for name in ("known.toml", "stability.checkpoint.json", "edges.csv"):
+        result = run("discover", table, "--knowledge", "known.toml", "--report", name)
+        assert result.exit_code == 2
+        assert f"'{name}' is another file of this run" in result.stderr
+    assert (folder / "known.toml").read_text() == 'roots = ["rain"]\n'
+
+
+@pytest.mark.parametrize("names", ["rain\nriver", 'rain,"river'])
+def test_names_that_cannot_be_split_are_told(table, names):
+    result = run("discover", table, "--columns", names)
+    assert result.exit_code == 2
+    assert "Names stand between commas" in result.stderr
+
+
+def test_a_penalty_means_the_same_whichever_way_it_is_set(table, folder):
+    documents = []
+    for option in (["--penalty", "0.1"], ["--set", "prune.penalty=0.1"]):
+        assert run("discover", table, *option).exit_code == 0
+        documents.append(json.loads((folder / "graph.json").read_text()))
+    assert documents[0]["edges"] == documents[1]["edges"]
+    assert documents[1]["run"]["standardized"]

@@ -202,3 +202,15 @@ def test_the_defaults_that_are_listed_are_those_of_the_library(table):
     )
     model = CausalDiscovery(random_state=0).fit(pd.read_csv(table))
     assert [type(model.order_step_).__name__, type(model.prune_step_).__name__] == ["OrderSearch", "SARTRE"]
+
+
+def test_names_of_an_edge_list_are_read_as_they_stand(folder):
+    (folder / "truth.csv").write_text("source,target\n01,NA\nNA,nan\n")
+    (folder / "guess.csv").write_text("source,target\n01,NA\n")
+    result = run("evaluate", "truth.csv", "guess.csv", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["shd"] == 1
+    (folder / "blank.csv").write_text("source,target\na,\n")
+    result = run("evaluate", "truth.csv", "blank.csv")
+    assert result.exit_code == 2
+    assert "without a source or a target" in result.stderr

@@ -33,7 +33,7 @@ def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, fo
     [
         (["--no-data"], "--no-data says what goes into a report; add --report FILE."),
         (["--report", "nowhere/report.html"], "There is no folder 'nowhere'"),
-        (["--report", "graph.json"], "cannot both go to 'graph.json'"),
+        (["--report", "graph.json"], "'graph.json' is another file of this run"),
         (["--report", "water.csv"], "'water.csv' is the data itself"),
         (["--report", "new"], "'new' is a folder; name a file to write."),
     ],
@@ -137,7 +137,7 @@ def test_a_graph_without_edges_says_what_to_change(table, folder):
     result = run("discover", table, "--penalty", "100")
     assert result.exit_code == 0
     assert "0 edges in" in result.stdout
-    assert "No edge is worth its price; raise --level (or lower --penalty) to keep more." in result.stdout
+    assert "No edge is worth its price; with SARTRE, raise --level (or lower --penalty) to keep more." in result.stdout
     assert json.loads((folder / "graph.json").read_text())["edges"] == []
 
 

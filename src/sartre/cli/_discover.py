@@ -48,9 +48,11 @@ def discover(  # noqa: PLR0913 - one argument an option
 
     Example: sartre discover cells.csv --level 0.001 --stability 50 --out cells
     """
+    with guarded(debug=debug):
+        chosen = None if columns is None else split_names(columns)
     asked = Asked(
         source=source,
-        columns=None if columns is None else split_names(columns),
+        columns=chosen,
         order=order,
         prune=prune,
         settings=settings or [],
@@ -104,6 +106,7 @@ def prune(  # noqa: PLR0913 - one argument an option
         source=source,
         columns=names,
         order=names,
+        order_file=order_file,
         prune=prune,
         settings=settings or [],
         level=level,

@@ -95,11 +95,28 @@ def _is_edge_list(source: str) -> bool:
     return Path(source).suffix.lower() in _EDGE_LISTS
 
 
+def _from_edge_list(path: Path) -> Dag:
+    """Read names as they stand: a variable may be called NA, or 01."""
+    import pandas as pd  # noqa: PLC0415
+
+    from sartre import Dag  # noqa: PLC0415
+
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    try:
+        frame = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"'{path}' is empty; name a list of edges.") from None
+    except (pd.errors.ParserError, UnicodeDecodeError):
+        raise ValueError(f"'{path}' is no list of edges: a table with the columns source and target.") from None
+    if {"source", "target"} <= set(frame.columns) and (frame[["source", "target"]] == "").any(axis=None):
+        raise ValueError(f"'{path}' has an edge without a source or a target; name both.")
+    return Dag.from_frame(frame)
+
+
 def _read_graph(source: str) -> Dag:
     import networkx as nx  # noqa: PLC0415
 
     from sartre import Dag  # noqa: PLC0415
-    from sartre.files import read_table  # noqa: PLC0415
 
     path = Path(source)
     if source in DATASETS and not path.is_file():
@@ -110,7 +127,7 @@ def _read_graph(source: str) -> Dag:
         raise FileNotFoundError(f"There is no file '{source}'; check its name and folder.")
     suffix = path.suffix.lower()
     if _is_edge_list(source):
-        return Dag.from_frame(read_table(path))
+        return _from_edge_list(path)
     readers = {
         ".json": lambda text: Dag.from_dict(json.loads(text)),
         ".dot": Dag.from_dot,

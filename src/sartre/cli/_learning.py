@@ -30,6 +30,7 @@ class Asked:
     source: str
     columns: list[str] | None
     order: str | list[str]
+    order_file: Path | None = None
     prune: str
     settings: list[str]
     level: float | None
@@ -76,7 +77,7 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         frame, truth = load(asked.source)
         data = as_table(_chosen(frame, asked), categories=True, missing=True)
         _check_missing(asked, data)
-        standardize = asked.penalty is not None or type(model.order).__name__ in NEEDS_UNITS
+        standardize = getattr(model.prune, "penalty", "auto") != "auto" or type(model.order).__name__ in NEEDS_UNITS
         table = data.standardized() if standardize else data
         found = None if asked.stability is None else _stability(asked, model, table)
         begin("Learning the order")
@@ -89,7 +90,8 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
             begin("Writing the report")
             original = data if standardize and not data.missing.any() else None
             model.report(asked.report, original, stability=found, include_data=not asked.no_data)
-        (asked.out / CHECKPOINT).unlink(missing_ok=True)
+        if found is not None:
+            (asked.out / CHECKPOINT).unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
     return Learnt(asked=asked, shape=table.shape, model=model, edges=edges, truth=known, document=document)
 
@@ -102,7 +104,10 @@ def split_names(text: str) -> list[str]:
     >>> split_names('height, "weight, kg"')
     ['height', 'weight, kg']
     """
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    try:
+        return [name.strip() for name in next(csv.reader([text], skipinitialspace=True, strict=True), [])]
+    except csv.Error:
+        raise ValueError(f"Names stand between commas, one with a comma in double quotes. Got {text!r}.") from None
 
 
 def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
@@ -143,8 +148,9 @@ def _check_report(asked: Asked) -> None:
         return
     from sartre.report.layout import require_igraph  # noqa: PLC0415
 
-    if asked.report.resolve() in (asked.graph_file.resolve(), (asked.out / "edges.csv").resolve()):
-        raise ValueError(f"Graph and report cannot both go to '{asked.report}'; name another file for the report.")
+    taken = (asked.graph_file, asked.out / "edges.csv", asked.out / CHECKPOINT, asked.knowledge, asked.order_file)
+    if asked.report.resolve() in [path.resolve() for path in taken if path is not None]:
+        raise ValueError(f"'{asked.report}' is another file of this run; name another one for the report.")
     require_igraph()
 
 

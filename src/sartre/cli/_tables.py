@@ -37,7 +37,8 @@ def print_summary(learnt: Learnt, out: Console) -> None:
 
 def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
     if edges.empty:
-        out.print("No edge is worth its price; raise --level (or lower --penalty) to keep more.")
+        remedy = "with SARTRE, raise --level (or lower --penalty) to keep more."
+        out.print(f"No edge is worth its price; {remedy}", soft_wrap=True)
         return
     from pandas import isna  # noqa: PLC0415
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 TAIL = 0.005  # of the samples left out of the frame at either end: one outlier must not hide the function
+FEW = 20  # values, which are all shown
 POINTS = 60  # of a curve
 
 
@@ -82,7 +83,8 @@ def frame(column: NDArray[np.float64], points: int) -> NDArray[np.float64]:
     >>> frame(np.arange(1001.0), 3)
     array([  0., 500., 1000.])
     """
-    low, high = np.quantile(column, [TAIL, 1 - TAIL])
+    tail = TAIL if len(np.unique(column)) > FEW else 0.0
+    low, high = np.quantile(column, [tail, 1 - tail])
     step = 10.0 ** np.floor(np.log10((high - low) or abs(high) or 1.0)) / 10
     first, last = np.floor(low / step), np.ceil(high / step)
     return step * np.linspace(first - (first == last), last + (first == last), points)
