@@ -29,7 +29,7 @@ _OLD_PANDAS = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
 _EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _OLD_PANDAS else {}  # since 3.1 floats are read exactly
 _SEPARATORS = ";\t|,"  # the comma last: it is also a decimal mark
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_MARKUP = re.compile(r"""\s*(<[!?a-zA-Z]|\{\s*["}]|\[\s*[\[{"])""")
+_MARKUP = re.compile(r"""\s*(<[!?]|<(html|head|body|table|div)\b|\{\s*["}]|\[\s*[\[{"])""", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 

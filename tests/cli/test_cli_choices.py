@@ -191,3 +191,10 @@ def test_a_penalty_means_the_same_whichever_way_it_is_set(table, folder):
         documents.append(json.loads((folder / "graph.json").read_text()))
     assert documents[0]["edges"] == documents[1]["edges"]
     assert documents[1]["run"]["standardized"]
+
+
+def test_a_first_column_that_looks_like_a_tag_is_a_column(table, folder):
+    frame = pd.read_csv(table).rename(columns={"rain": "<script>alert(1)</script>"})
+    frame[["<script>alert(1)</script>", "river", "flood"]].to_csv("tags.csv", index=False)
+    assert run("discover", "tags.csv").exit_code == 0
+    assert "<script>alert(1)</script>" in json.loads((folder / "graph.json").read_text())["nodes"]
