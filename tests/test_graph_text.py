@@ -136,7 +136,7 @@ def test_a_broken_text_is_refused_and_never_breaks_the_reader(pieces, opening):
     text = " ".join([opening, *pieces, "}" if opening else ""])
     for read in (Dag.from_dot, Dag.from_dagitty):
         with contextlib.suppress(ValueError):
-            assert set(read(text).names) <= {"a", "b", "c d", "node", "dag", "digraph"}
+            assert all(name in text for name in read(text).names)
 
 
 @pytest.mark.parametrize(

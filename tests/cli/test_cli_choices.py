@@ -92,7 +92,9 @@ def test_every_kind_of_file_gives_the_same_graph(table, folder, suffix):
     for source in (table, f"water.{suffix}"):
         assert run("discover", source).exit_code == 0
         documents.append(json.loads((folder / "graph.json").read_text())["edges"])
-    assert documents[0] == documents[1]
+    for edge, other in zip(*documents, strict=True):  # an old pandas reads text to all but the last digit
+        assert (edge["source"], edge["target"]) == (other["source"], other["target"])
+        assert edge["strength"] == pytest.approx(other["strength"], rel=1e-9)
 
 
 def test_standard_input_is_a_file_too(table, folder):
