@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import ndtri
-from scipy.stats import rankdata, ttest_ind
+from scipy.stats import ttest_ind
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
+from sartre.additive.robust import normal_scores
 from sartre.prune.cam import CAMPruning
 from sartre.stein import Stein
 from sartre.steps import fit_within, fresh
@@ -134,7 +135,7 @@ class DAS(BaseEstimator):
         """Return the candidates that stay, leaf by leaf from the end of the order."""
         kept = np.zeros_like(allowed)
         n = table.shape[0]
-        values = np.asarray(ndtri((rankdata(table.values, axis=0) - 0.5) / n), dtype=np.float64)
+        values = normal_scores(table.values)
         noise = np.random.default_rng(_NOISE).permutation(np.asarray(ndtri((np.arange(n) + 0.5) / n), dtype=np.float64))
         varies, nominal = ~table.constant, np.isin(np.arange(table.shape[1]), list(table.nominal))
         for k in range(len(positions) - 1, 0, -1):
