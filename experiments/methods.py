@@ -1,0 +1,101 @@
+"""The methods under study, by the names that stand in the results, each with a rough cost."""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from experiments import peers
+from sartre.additive.trees import Embedding
+from sartre.graph import Dag
+from sartre.order import SCORE, CaPS, FixedOrder, OrderSearch
+from sartre.prune import DAS, SARTRE, CAMPruning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from experiments.study import Cell
+
+TRUE, SCORES, CAPS, OURS = "true", "SCORE", "CaPS", "OrderSearch"
+CAM, PYGAM, DAS_, AUTO, EMPTY = "CAM-pruning", peers.PYGAM, "DAS", "SARTRE", "no edges"
+PENALTIES = (0.1, 0.15, 0.2, 0.25, 0.3)
+TREES = ((1, 8), (5, 4), (5, 8), (5, 16), (10, 8), (20, 8))
+
+_ORDERS: dict[str, Callable[[int], Any]] = {
+    SCORES: lambda _: SCORE(exact=True),
+    CAPS: lambda _: CaPS(),
+    OURS: lambda seed: OrderSearch(random_state=seed),
+}
+_PRUNERS: dict[str, Callable[[int], Any]] = {
+    CAM: lambda _: CAMPruning(),
+    DAS_: lambda _: DAS(),
+    AUTO: lambda seed: SARTRE(random_state=seed),
+}
+
+
+_warm: set[tuple[str, str]] = set()
+
+
+def paper(penalty: float = 0.1) -> str:
+    """Return the name of SARTRE as published."""
+    return f"SARTRE({penalty:g})"
+
+
+def intervals(kind: str = "random", trees: int = 5, leaves: int = 8) -> str:
+    """Return the name of SARTRE(0.1) with other intervals."""
+    return f"SARTRE(0.1) {kind} {trees}x{leaves}"
+
+
+for _penalty in PENALTIES:
+    _PRUNERS[paper(_penalty)] = lambda seed, penalty=_penalty: SARTRE(penalty, random_state=seed)
+for _kind, _trees, _leaves in [("forest", 5, 8), ("boosting", 5, 8), *(("random", *size) for size in TREES)]:
+    _PRUNERS[intervals(_kind, _trees, _leaves)] = lambda seed, embedding=Embedding(_kind, _trees, _leaves): SARTRE(  # noqa: B008
+        0.1, embedding=embedding, random_state=seed
+    )
+
+
+def warm_up(cell: Cell) -> None:
+    """Run a cell's steps on a little noise, once a process, so that what is compiled or loaded first is not timed."""
+    if cell.prune in peers.METHODS or (cell.order, cell.prune) in _warm:
+        return
+    _warm.add((cell.order, cell.prune))
+    noise = np.random.default_rng(0).normal(size=(200, 6))
+    noise[:, 3] += np.sin(2 * noise[:, 0])
+    noise[:, 5] += noise[:, 1] * noise[:, 2] + noise[:, 3]
+    X, dag = pd.DataFrame(noise, columns=[f"x{j}" for j in range(6)]), Dag(np.zeros((6, 6)))
+    order = learn_order(cell.order, X, dag, 0)[0] if cell.order else []
+    learn_edges(cell.prune, X, order, 0)
+
+
+def learn_order(name: str, X: pd.DataFrame, dag: Dag, seed: int) -> tuple[list[int], float]:
+    """Return an order, causes first, and the CPU seconds it took; "true" is one of the truth's own."""
+    orderer = FixedOrder(dag.topological_order()) if name == TRUE else _ORDERS[name](seed)
+    start = process_time()
+    order = orderer.fit(X).order_
+    return [int(j) for j in order], process_time() - start
+
+
+def learn_edges(name: str, X: pd.DataFrame, order: list[int], seed: int) -> tuple[NDArray[Any], float]:
+    """Return the adjacency matrix of a pruned order, or of a method that has no order, and its CPU seconds."""
+    if name == EMPTY:
+        return np.zeros((X.shape[1], X.shape[1]), dtype=np.uint8), 0.0
+    if name in peers.METHODS:
+        return peers.run(name, X.to_numpy(), order, seed)
+    pruner = _PRUNERS[name](seed)
+    start = process_time()
+    adjacency = pruner.fit(X, order).adjacency_matrix_
+    return adjacency, process_time() - start
+
+
+def expected_seconds(cell: Cell) -> float:
+    """Return about how many CPU seconds a trial takes: what was seen at n = 2000 and d = 20, and how it grows."""
+    n, d = cell.data.samples / 2000, cell.data.nodes / 20
+    orders = {SCORES: 2.5 * n**2.5 * d, CAPS: 2.5 * n**2.5 * d, OURS: 0.5 * d**2}
+    pruners = {CAM: 0.1 * n * d**2.2, PYGAM: 2.0 + 1.5 * n * d**2.1, DAS_: 2.0 * n**2.3 * d, AUTO: 0.25 * n * d**1.7}
+    known = pruners.get(cell.prune, 3.0 if any(kind in cell.prune for kind in ("forest", "boosting")) else 0.02 * d**2)
+    return orders.get(cell.order, 0.0) + peers.SECONDS.get(cell.prune, known)

@@ -1,0 +1,71 @@
+"""All studies by name, and how they are run, drawn and told."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments import (
+    ablations,
+    figure_breaks,
+    figure_highdim,
+    figure_mixed,
+    figure_samples,
+    figure_sensitivity,
+    figure_variables,
+    page,
+    peers,
+    runner,
+    table_real,
+)
+from experiments.drawing import draw
+from sartre.files import write_text_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from experiments.study import Study
+
+HERE = Path(__file__).parent
+RESULTS, PAGE = HERE / "results", HERE.parent / "docs" / "reproduction.md"
+FIGURES = HERE.parent / "docs" / "reproduction"
+STUDIES: dict[str, Study] = {
+    module.STUDY.name: module.STUDY
+    for module in (
+        *(figure_variables, figure_samples, figure_highdim, table_real, figure_mixed, figure_sensitivity),
+        *(ablations, figure_breaks),
+    )
+}
+logger = logging.getLogger("sartre.reproduce")
+
+
+def folder_of(*, quick: bool) -> Path:
+    """Return the folder that the CSV files go to."""
+    return RESULTS / "quick" if quick else RESULTS
+
+
+def estimate(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> tuple[int, float]:
+    """Return how many data sets are left to do, and about how many seconds that takes; no peer is set up for it."""
+    data_sets, seconds = 0, 0.0
+    for name in names:
+        todo = runner.missing(STUDIES[name], runner.Results(folder_of(quick=quick), name), trials, quick=quick)
+        data_sets += len(todo)
+        seconds += runner.expected(todo, jobs)
+    return data_sets, seconds
+
+
+def reproduce(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> list[Path]:
+    """Run what is missing of the studies, draw their figures and write the page; returns the files written."""
+    folder = folder_of(quick=quick)
+    if not quick:
+        peers.set_up()
+    written = [runner.run(STUDIES[name], folder, trials, jobs, quick=quick) for name in names]
+    frames = {name: page.read(file) for name in STUDIES if (file := folder / f"{name}.csv").exists()}
+    figures, text_file = (folder, folder / "reproduction.md") if quick else (FIGURES, PAGE)
+    for name in names:
+        logger.info("Drawing %s", name)
+        written += draw(STUDIES[name], frames[name], figures)
+    link = "" if quick else f"{FIGURES.name}/"
+    write_text_atomically(text_file, page.page(STUDIES, frames, link))
+    return [*written, text_file]

@@ -1,0 +1,169 @@
+"""Run the cells of a study that have no result yet, in parallel; every result is a file of its own until all are in.
+
+A row of results is a cell, a trial and what was measured. A finished row is written at once, atomically, to a file
+named by its settings; in the end, or when the study is run again after it was killed, these become the study's CSV
+file. A CSV file that is deleted is made anew, with the same numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import logging
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from joblib import Parallel, delayed, parallel_config
+
+from experiments import peers
+from experiments.methods import expected_seconds, learn_edges, learn_order, warm_up
+from experiments.study import FIRST_SEED, SETTINGS
+from sartre.files import write_text_atomically
+from sartre.metrics import edge_f1, edge_precision, edge_recall, order_divergence, shd, sid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from experiments.study import Cell, Data, Study
+    from sartre.graph import Dag
+
+logger = logging.getLogger("sartre.reproduce")
+Row = dict[str, str]
+MEASURES = (
+    *("order_seconds", "prune_seconds", "order_divergence", "edges", "shd", "shd_reversed_twice"),
+    *("sid", "sid_swapped", "f1", "precision", "recall"),
+)
+HEADER = (*SETTINGS, "trial", *MEASURES)
+
+
+class Results:
+    """The rows of a study: those of its CSV file, and those of files of their own that are newer."""
+
+    def __init__(self, folder: Path, study: str) -> None:
+        self.file, self._parts = folder / f"{study}.csv", folder / f".{study}"
+        self.orders = folder / ".orders"
+        self._rows: dict[str, Row] = {}
+        if self.file.exists():
+            with self.file.open(encoding="utf-8", newline="") as lines:
+                self._rows = {_key(row): row for row in csv.DictReader(lines)}
+        for part in sorted(self._parts.glob("*.json")):
+            row = json.loads(part.read_text(encoding="utf-8"))
+            self._rows[_key(row)] = row
+
+    def has(self, cell: Cell, trial: int) -> bool:
+        """Return whether a row is there."""
+        return _key({**cell.settings(), "trial": str(trial)}) in self._rows
+
+    def add(self, row: Row) -> None:
+        """Keep a row, at once and on disk."""
+        self._parts.mkdir(parents=True, exist_ok=True)
+        write_text_atomically(self._parts / f"{_key(row)}.json", json.dumps(row))
+
+    def collect(self, cells: Iterable[Cell]) -> None:
+        """Write all rows to the CSV file, in the order of the cells, and remove the files of single rows."""
+        parts = sorted(self._parts.glob("*.json"))
+        self._rows |= {part.stem: json.loads(part.read_text(encoding="utf-8")) for part in parts}
+        if not self._rows:
+            return
+        place = {tuple(cell.settings().values()): k for k, cell in enumerate(cells)}
+
+        def rank(row: Row) -> tuple[int, int, str]:
+            settings = tuple(row[name] for name in SETTINGS)
+            return place.get(settings, len(place)), int(row["trial"]), str(settings)
+
+        text = io.StringIO()
+        writer = csv.DictWriter(text, HEADER, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(self._rows.values(), key=rank))
+        write_text_atomically(self.file, text.getvalue())
+        for part in parts:
+            part.unlink()
+        if self._parts.exists():
+            self._parts.rmdir()
+
+
+def missing(study: Study, results: Results, trials: int, *, quick: bool) -> list[tuple[Data, int, list[Cell]]]:
+    """Return what is to be done: cells by data set and trial, one trial of all after the other."""
+    todo: list[tuple[Data, int, list[Cell]]] = []
+    for trial in range(trials):
+        by_data: dict[Data, list[Cell]] = {}
+        for cell in study.cells(quick):
+            if not results.has(cell, trial) and peers.available(cell.prune):
+                by_data.setdefault(cell.data, []).append(cell)
+        todo += [(data, trial, cells) for data, cells in by_data.items()]
+    return todo
+
+
+def expected(todo: list[tuple[Data, int, list[Cell]]], jobs: int) -> float:
+    """Return about how many seconds the work takes."""
+    return sum(expected_seconds(cell) for _, _, cells in todo for cell in cells) / jobs
+
+
+def run(study: Study, folder: Path, trials: int, jobs: int, *, quick: bool) -> Path:
+    """Run what is missing of a study, and return its CSV file."""
+    results = Results(folder, study.name)
+    todo = missing(study, results, trials, quick=quick)
+    work = (delayed(_run_data_set)(results, *one) for one in todo)
+    with parallel_config("loky", inner_max_num_threads=1):
+        done: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
+        for k, _ in enumerate(done, start=1):
+            logger.info("%s: %d of %d data sets", study.name, k, len(todo))
+    results.collect(study.cells(quick))
+    return results.file
+
+
+def _run_data_set(results: Results, data: Data, trial: int, cells: list[Cell]) -> None:
+    """Run methods on the data set of a trial, and keep each result as it comes."""
+    warnings.simplefilter("ignore")  # of repeated rows, of coarse columns: the study is about them
+    X, dag = data.draw(trial)
+    for cell in cells:
+        warm_up(cell)
+        order, order_seconds = _order(results.orders, cell, trial, X, dag)
+        adjacency, prune_seconds = learn_edges(cell.prune, X, order, FIRST_SEED + trial)
+        measured = {"order_seconds": order_seconds, "prune_seconds": prune_seconds}
+        if cell.order:
+            measured["order_divergence"] = order_divergence(dag, order)
+        measured |= compare(dag, adjacency)
+        text = {name: _text(measured.get(name, "")) for name in MEASURES}
+        results.add({**cell.settings(), "trial": str(trial), **text})
+
+
+def _order(folder: Path, cell: Cell, trial: int, X: pd.DataFrame, dag: Dag) -> tuple[list[int], float]:
+    """Return an order and its seconds; what was learnt once for a data set is kept for all pruners and studies."""
+    if not cell.order:
+        return [], 0.0
+    file = folder / f"{_key({**cell._replace(prune='').settings(), 'trial': str(trial)})}.json"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text_atomically(file, json.dumps(learn_order(cell.order, X, dag, FIRST_SEED + trial)))
+    order, seconds = json.loads(file.read_text(encoding="utf-8"))
+    return order, seconds
+
+
+def compare(dag: Dag, adjacency: NDArray[Any]) -> dict[str, float]:
+    """Return the measures of a graph."""
+    return {
+        "edges": int(adjacency.sum()),
+        "f1": edge_f1(dag, adjacency),
+        "precision": edge_precision(dag, adjacency),
+        "recall": edge_recall(dag, adjacency),
+        "shd": shd(dag, adjacency),
+        "shd_reversed_twice": shd(dag, adjacency, reversal=2),
+        "sid": sid(dag, adjacency),
+        "sid_swapped": sid(adjacency, dag),
+    }
+
+
+def _key(row: Row) -> str:
+    settings = [row[name] for name in (*SETTINGS, "trial")]
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:24]
+
+
+def _text(value: float | str) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,108 @@
+"""What an experiment is: data sets, methods, and what the paper claims of them."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+
+import numpy as np
+
+from experiments.fmri import load_fmri
+from sartre.datasets import load_sachs
+from sartre.graph import Dag
+from sartre.simulate import random_dag, simulate
+from sartre.simulate.dataset import Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
+
+FIRST_SEED = 8000  # trial k draws with seed 8000 + k; no setting of the library was chosen on these
+FAMILIES = ("ER1", "ER4", "SF1", "SF4")  # kind, and edges a node
+REAL = {"sachs": load_sachs, "sachs-full": partial(load_sachs, "full"), "fmri": load_fmri}
+LEVELS = 5  # values of a discrete column
+
+
+@dataclass(frozen=True)
+class Data:
+    """How a table is drawn, apart from the trial. A family with the name of a data set is rows of that data set.
+
+    columns : as drawn, at mean 0 and variance 1, or cut into five values at their quantiles
+    hidden : common causes of two variables each, drawn and left out
+    """
+
+    family: str
+    nodes: int
+    samples: int
+    noise: str = "gaussian"
+    linear_fraction: float = 0.0
+    columns: Literal["raw", "standardised", "discrete"] = "raw"
+    hidden: int = 0
+    replace: bool = False
+
+    def draw(self, trial: int) -> Dataset:
+        """Return the table of a trial and its true graph."""
+        X, dag = self._rows(trial) if self.family in REAL else self._simulated(trial)
+        if self.columns == "standardised":
+            X = (X - X.mean()) / X.std(ddof=0)
+        elif self.columns == "discrete":
+            X = (X.rank(pct=True) * LEVELS).apply(np.ceil)
+        return Dataset(X, dag)
+
+    def _rows(self, trial: int) -> Dataset:
+        X, dag = REAL[self.family]()
+        rows = np.random.default_rng(FIRST_SEED + trial).choice(len(X), size=self.samples, replace=self.replace)
+        return Dataset(X.iloc[rows].reset_index(drop=True), dag)
+
+    def _simulated(self, trial: int) -> Dataset:
+        seed, kind, density = FIRST_SEED + trial, cast("Any", self.family[:2]), int(self.family[2:])
+        dag = random_dag(self.nodes, density * self.nodes, kind, random_state=seed)
+        whole, noise = _with_common_causes(dag, self.hidden, seed), cast("Any", self.noise)
+        X = simulate(whole, self.samples, noise=noise, linear_fraction=self.linear_fraction, random_state=seed).X
+        return Dataset(X[dag.names], dag)
+
+
+def _with_common_causes(dag: Dag, hidden: int, seed: int) -> Dag:
+    """Add variables without causes, each with two effects: hiding them leaves the truth among the others as it is."""
+    rng = np.random.default_rng([seed, hidden])
+    more = [(f"hidden{k}", dag.names[j]) for k in range(hidden) for j in rng.choice(len(dag), size=2, replace=False)]
+    names = [*dag.names, *(f"hidden{k}" for k in range(hidden))]
+    return Dag.from_edges([*dag.edges, *more], names) if hidden else dag
+
+
+class Cell(NamedTuple):
+    """A method on one kind of data: what is repeated over the trials. Methods that learn no order have order ""."""
+
+    data: Data
+    order: str
+    prune: str
+
+    def settings(self) -> dict[str, str]:
+        """Return the cell as text, as it stands in a row of results."""
+        return dict(zip(SETTINGS, map(str, (*astuple(self.data), self.order, self.prune)), strict=True))
+
+
+SETTINGS = (*(field.name for field in fields(Data)), "order", "prune")
+
+
+class Claim(NamedTuple):
+    """What the paper says, the settings in which it can be seen with whether it is, and what there is to add."""
+
+    text: str
+    seen: Callable[[pd.DataFrame], Sequence[bool]]
+    comment: str = ""
+
+
+class Study(NamedTuple):
+    """A figure or a table: its cells, full or quick, what its axis is, and which measures it shows."""
+
+    name: str
+    title: str
+    text: str
+    cells: Callable[[bool], list[Cell]]
+    axis: str
+    measures: tuple[str, ...]
+    claims: tuple[Claim, ...] = ()
+    panels: str = "family"

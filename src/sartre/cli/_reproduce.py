@@ -1,0 +1,80 @@
+"""``sartre reproduce``: the experiments of a clone, which the package itself does not carry."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from joblib import effective_n_jobs
+
+from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
+from sartre.cli._console import err, guarded, out, progress
+
+MARK = Path("experiments", "reproduce.py")
+
+
+def reproduce(
+    studies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="STUDY...",
+            help="figure-variables, figure-samples, figure-highdim, table-real, figure-mixed, figure-sensitivity, "
+            "ablations, figure-breaks, or all.",
+        ),
+    ] = None,
+    *,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Data sets a setting, 10 if not given, with --quick 1; those done count.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes, and without the methods of other libraries.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one a core. The numbers do not depend on it.")] = -1,
+    debug: option.Debug = False,
+) -> None:
+    """Rerun the experiments of the paper and write their numbers, figures and page.
+
+    It needs a clone of the repository as the current folder. Results go to experiments/results (with --quick to
+    experiments/results/quick), figures and the page to docs; a run that was stopped goes on where it was.
+
+    Example: sartre reproduce figure-variables --trials 3
+    """
+    with guarded(debug=debug):
+        experiments = _experiments()
+        names = _named(studies or ["all"], list(experiments.STUDIES))
+        count, jobs = trials or (1 if quick else 10), effective_n_jobs(jobs)
+        left, seconds = experiments.estimate(names, count, jobs, quick=quick)
+        err.print(f"{left} data sets to do, about {_duration(seconds)} in {jobs} processes.", soft_wrap=True)
+        with progress("Starting"):
+            written = experiments.reproduce(names, count, jobs, quick=quick)
+        for file in written:
+            out.print(f"Wrote {file.relative_to(Path.cwd())}", soft_wrap=True)
+
+
+def _experiments() -> Any:  # noqa: ANN401 - a module that only a clone has
+    """Import the experiments of the current folder."""
+    if not MARK.is_file():
+        raise ValueError(
+            "The experiments are not part of the package: clone the repository and run this in its folder, where "
+            f"{MARK.as_posix()} is."
+        )
+    sys.path.insert(0, str(Path.cwd()))
+    return importlib.import_module("experiments.reproduce")
+
+
+def _named(asked: list[str], known: list[str]) -> list[str]:
+    """Return the studies that were asked for, in their order."""
+    unknown = [name for name in asked if name not in (*known, "all")]
+    if unknown:
+        raise ValueError(f"There is no study '{unknown[0]}'; choose from {', '.join(known)}, all.")
+    return known if "all" in asked else [name for name in known if name in asked]
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"

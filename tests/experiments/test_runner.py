@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import methods, runner
+from experiments.study import FAMILIES, SETTINGS, Cell, Data, Study
+from sartre.metrics import shd, sid
+
+ROOT = Path(__file__).parents[2]
+FULL = False
+FAST = (methods.SCORES, methods.paper()), ("", methods.EMPTY)
+
+
+def a_study(*families: str, name: str = "little") -> Study:
+    def cells(_: bool) -> list[Cell]:
+        return [Cell(Data(family, 10, 60), *method) for family in families for method in FAST]
+
+    return Study(name, "", "", cells, axis="nodes", measures=("shd",))
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def without_times(file: Path) -> list[dict[str, str]]:
+    return [{name: value for name, value in row.items() if "seconds" not in name} for row in rows_of(file)]
+
+
+def test_a_row_says_what_the_metrics_say(tmp_path):
+    file = runner.run(a_study("ER1"), tmp_path, trials=2, jobs=1, quick=False)
+    rows = rows_of(file)
+    assert [(row["prune"], row["trial"]) for row in rows] == [
+        *((methods.paper(), str(k)) for k in range(2)),
+        *((methods.EMPTY, str(k)) for k in range(2)),
+    ]
+    X, dag = Data("ER1", 10, 60).draw(1)
+    order, _ = methods.learn_order(methods.SCORES, X, dag, 8001)
+    adjacency, _ = methods.learn_edges(methods.paper(), X, order, 8001)
+    assert int(rows[1]["shd"]) == shd(dag, adjacency)
+    assert int(rows[1]["sid"]) == sid(dag, adjacency)
+    assert int(rows[1]["sid_swapped"]) == sid(adjacency, dag)
+    assert int(rows[3]["shd"]) == dag.n_edges
+
+
+def test_a_deleted_file_is_made_anew_with_the_same_numbers(tmp_path):
+    study = a_study("ER1", "SF1")
+    file = runner.run(study, tmp_path / "a", trials=2, jobs=1, quick=False)
+    again = runner.run(study, tmp_path / "b", trials=2, jobs=2, quick=False)
+    assert without_times(file) == without_times(again)
+    before = file.read_bytes()
+    file.unlink()
+    assert without_times(runner.run(study, tmp_path / "a", trials=2, jobs=1, quick=False)) == without_times(again)
+    file.write_bytes(before)
+    assert runner.run(study, tmp_path / "a", trials=2, jobs=1, quick=False).read_bytes() == before
+
+
+def test_more_trials_leave_those_that_are_there_as_they_are(tmp_path):
+    study = a_study("ER1")
+    first = rows_of(runner.run(study, tmp_path, trials=1, jobs=1, quick=False))
+    more = rows_of(runner.run(study, tmp_path, trials=3, jobs=1, quick=False))
+    assert [row for row in more if row["trial"] == "0"] == first
+    assert len(more) == 3 * len(first)
+    assert rows_of(runner.run(study, tmp_path, trials=1, jobs=1, quick=False)) == more
+
+
+def test_rows_of_a_killed_run_are_not_done_again(tmp_path):
+    study = a_study("ER1")
+    results = runner.Results(tmp_path, study.name)
+    marked = {**next(iter(study.cells(FULL))).settings(), "trial": "0", **dict.fromkeys(runner.MEASURES, "7")}
+    results.add(marked)
+    todo = runner.missing(study, runner.Results(tmp_path, study.name), 1, quick=False)
+    assert [cell.prune for _, _, cells in todo for cell in cells] == [methods.EMPTY]
+    rows = rows_of(runner.run(study, tmp_path, trials=1, jobs=1, quick=False))
+    assert rows[0] == marked
+    assert [path.name for path in tmp_path.iterdir() if path.name == ".little"] == []
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "sachs", "sachs-full", "fmri"])
+def test_the_same_trial_is_the_same_table_and_another_is_another(family):
+    data = Data(family, 10, 80, columns="standardised")
+    (X, dag), (again, _), (other, _) = data.draw(0), data.draw(0), data.draw(1)
+    assert X.equals(again)
+    assert not X.equals(other)
+    assert list(X.columns) == dag.names
+    assert np.allclose(X.std(ddof=0), 1)
+
+
+def test_hidden_causes_leave_the_truth_and_the_names_as_they_are():
+    plain, hidden = Data("ER1", 10, 500).draw(0), Data("ER1", 10, 500, hidden=4).draw(0)
+    assert plain.dag == hidden.dag
+    assert list(plain.X.columns) == list(hidden.X.columns)
+    changed = [name for name in plain.X if not plain.X[name].equals(hidden.X[name])]
+    assert changed
+
+
+def test_discrete_columns_have_five_values():
+    X, _ = Data("ER1", 10, 200, columns="discrete").draw(0)
+    assert (X.nunique() == 5).all()
+    assert X.isin(range(1, 6)).all(axis=None)
+
+
+def test_every_setting_stands_in_a_row():
+    cell = Cell(Data("ER4", 20, 1000, noise="t3", hidden=2), "SCORE", "DAS")
+    assert list(cell.settings()) == list(SETTINGS)
+    assert cell.settings()["noise"] == "t3"
+    assert cell.settings()["prune"] == "DAS"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_the_command_goes_on_after_it_was_killed(tmp_path):
+    (tmp_path / "experiments").symlink_to(ROOT / "experiments")
+    folder = tmp_path / "results"
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from pathlib import Path\n"
+        "from experiments import runner, figure_sensitivity\n"
+        "runner.run(figure_sensitivity.STUDY, Path(sys.argv[2]), trials=2, jobs=1, quick=True)\n"
+    )
+    command = [sys.executable, "-c", script, str(ROOT), str(folder)]
+    parts = folder / ".figure-sensitivity"
+    process = subprocess.Popen(command)  # noqa: S603
+    while process.poll() is None and len(list(parts.glob("*.json"))) < 3:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = {path: path.read_text(encoding="utf-8") for path in parts.glob("*.json")}
+    assert done, "it was over before it could be killed"
+    subprocess.run(command, check=True)  # noqa: S603
+    rows = [json.dumps(row) for row in rows_of(folder / "figure-sensitivity.csv")]
+    assert set(done.values()) <= set(rows)
+    assert len(rows) == 2 * 4 * 5
