@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from castle.algorithms import CORL, GraNDAG, Notears, NotearsNonlinear
+from castle.algorithms.gradient.corl.torch import corl
 
 
 def main(folder: Path) -> None:
@@ -61,7 +62,21 @@ def learner_of(method: str, d: int, seed: int, settings: dict[str, Any]) -> Any:
         return GraNDAG(input_dim=d, random_seed=seed, **settings)
     if method == "CORL":
         return CORL(random_seed=seed, **settings)
-    raise ValueError(f"The method must be NOTEARS, NOTEARS-MLP, GraN-DAG or CORL. Got {method!r} instead.")
+    if method == "CORL order":
+        return corl_order(seed, **settings)
+    raise ValueError(f"The method must be one of SETTINGS in _gcastle.py. Got {method!r} instead.")
+
+
+def corl_order(seed: int, rows: int, **settings: Any) -> CORL:  # noqa: ANN401 - gCastle's settings
+    """Return a CORL whose score is by Gaussian processes on some rows, and whose graph is all pairs of its order."""
+
+    class GaussianProcessReward(corl.Reward):
+        def __init__(self, input_data: np.ndarray, **others: Any) -> None:  # noqa: ANN401
+            super().__init__(input_data[:rows], **{**others, "regression_type": "GPR"})
+
+    corl.Reward = GaussianProcessReward
+    corl.pruning_by_coef = lambda graph, _: graph
+    return CORL(random_seed=seed, **settings)
 
 
 def without_cycles(adjacency: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -5,9 +5,12 @@ import json
 import stat
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
+
+from sartre import Dag
 
 ROOT = Path(__file__).parents[2]
 X = np.zeros((4, 2))
@@ -140,19 +143,45 @@ def test_the_last_iteration_of_corl_is_one_at_which_gcastle_keeps_the_best_order
     assert settings["iteration"] % settings["lambda_iter_num"] == 0
 
 
+@pytest.fixture
+def worker(monkeypatch):
+    """The worker, without the packages of its environment."""
+    for name in ("torch", "castle.algorithms", "castle.algorithms.gradient.corl.torch"):
+        monkeypatch.setitem(sys.modules, name, MagicMock())
+    return load(ROOT / "experiments" / "gcastle" / "worker.py")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_cycle_is_broken_by_the_lowest_threshold_that_does(worker, seed):
+    rng = np.random.default_rng(seed)
+    adjacency = (rng.random((6, 6)) < 0.3) & ~np.eye(6, dtype=bool)
+    weights = rng.random((6, 6))
+    kept = worker.without_cycles(adjacency, weights)
+    Dag(kept)  # which has no cycle
+    dropped = np.sort(weights[adjacency & ~kept])
+    assert not dropped.size or dropped[-1] < weights[kept].min(initial=1.0)
+    if dropped.size:
+        with pytest.raises(ValueError, match="cycle"):
+            Dag(adjacency & (weights >= dropped[-1]))
+
+
 def has_gcastle():
     return load(ROOT / "experiments" / "_gcastle.py")._is_ready()
 
 
 @pytest.mark.skipif(not has_gcastle(), reason="gCastle's environment has not been made")
-def test_notears_turns_a_linear_chain_the_right_way():
+@pytest.mark.parametrize("method", ["NOTEARS", "CORL order"])
+def test_a_linear_chain_is_turned_the_right_way(method, monkeypatch):
     module = load(ROOT / "experiments" / "_gcastle.py")
+    few = module.SETTINGS["CORL order"] | {"iteration": 1, "lambda_iter_num": 1}  # 64 orders, and there are six
+    monkeypatch.setitem(module.SETTINGS, "CORL order", few)
     rng = np.random.default_rng(0)
     middle, first, last = 0, 1, 2
     chain = rng.normal(size=(500, 3))
     chain[:, middle] += 2 * chain[:, first]
     chain[:, last] += 2 * chain[:, middle]
-    adjacency, seconds, reason = module.run("NOTEARS", chain, 0, 120)
+    adjacency, seconds, reason = module.run(method, chain, 0, 300)
     assert reason == ""
     assert seconds > 0
-    assert {(i, j) for i, j in np.argwhere(adjacency)} == {(first, middle), (middle, last)}
+    all_pairs = {(first, last)} if method == "CORL order" else set()
+    assert {(i, j) for i, j in np.argwhere(adjacency)} == {(first, middle), (middle, last)} | all_pairs
