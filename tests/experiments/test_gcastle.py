@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import stat
+import sys
+from pathlib import Path
+from unittest.mock import MagicMock
+
+import numpy as np
+import pytest
+
+from sartre import Dag
+
+ROOT = Path(__file__).parents[2]
+X = np.zeros((4, 2))
+
+# A Python that makes an environment whose own Python writes down how it is called, and fails as it is told to.
+MAKER = """#!/bin/sh
+[ "$2" = venv ] || exit 9
+mkdir -p "$3/bin"
+cp "{folder}/inner" "$3/bin/python"
+"""
+INNER = """#!/bin/sh
+echo "$@" >> "{folder}/calls"
+if [ "$2" = pip ]; then
+  [ -e "{folder}/offline" ] || exit 0
+  echo "ERROR: No matching distribution found for gcastle" >&2
+  exit 1
+fi
+. "{folder}/worker"
+"""
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def gcastle(tmp_path, monkeypatch):
+    """The module, with an environment and interpreters of no packages in a folder of their own."""
+    for name, text in (("maker", MAKER), ("inner", INNER)):
+        script = tmp_path / name
+        script.write_text(text.format(folder=tmp_path))
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    (tmp_path / "requirements.txt").write_text("gcastle\n")
+    module = load(ROOT / "experiments" / "_gcastle.py")
+    monkeypatch.setattr(module, "ENVIRONMENT", tmp_path / ".venv-gcastle")
+    monkeypatch.setattr(module, "REQUIREMENTS", tmp_path / "requirements.txt")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "maker"))
+    return module
+
+
+def calls(folder):
+    return (folder / "calls").read_text().splitlines()
+
+
+def test_the_environment_is_made_once(gcastle, tmp_path):
+    assert gcastle.environment() == gcastle.environment() == tmp_path / ".venv-gcastle" / "bin" / "python"
+    assert len(calls(tmp_path)) == 1
+    assert calls(tmp_path)[0].endswith(f"-r {tmp_path / 'requirements.txt'}")
+
+
+def test_other_requirements_make_another_environment(gcastle, tmp_path):
+    gcastle.environment()
+    left_over = tmp_path / ".venv-gcastle" / "left-over"
+    left_over.touch()
+    (tmp_path / "requirements.txt").write_text("gcastle==1.0.4\n")
+    gcastle.environment()
+    assert len(calls(tmp_path)) == 2
+    assert not left_over.exists()
+
+
+def test_an_install_that_was_killed_is_made_anew(gcastle, tmp_path):
+    half_made = tmp_path / ".venv-gcastle" / "bin" / "half-made"
+    half_made.parent.mkdir(parents=True)
+    half_made.touch()
+    gcastle.environment()
+    assert not half_made.exists()
+
+
+def test_with_no_network_one_sentence_says_so_and_the_next_call_tries_again(gcastle, tmp_path):
+    (tmp_path / "offline").touch()
+    with pytest.raises(gcastle.UnavailableError, match=r"left out, as \.venv-gcastle .*\(ERROR: No matching") as caught:
+        gcastle.environment()
+    assert "\n" not in str(caught.value)
+    assert "environment() first" in gcastle.run("NOTEARS", X, 0, 10).reason
+    (tmp_path / "offline").unlink()
+    gcastle.environment()
+
+
+def run(gcastle, tmp_path, worker, timeout=10.0):
+    """Run the module with a worker in shell; $3 is the folder of the task."""
+    (tmp_path / "worker").write_text(worker)
+    gcastle.environment()
+    return gcastle.run("CORL", X, 7, timeout)
+
+
+def test_the_graph_and_the_seconds_are_the_workers(gcastle, tmp_path):
+    result = json.dumps({"adjacency": [[0, 1], [0, 0]], "seconds": 2.5})
+    adjacency, seconds, reason = run(gcastle, tmp_path, f"echo '{result}' > $3/result.json")
+    np.testing.assert_array_equal(adjacency, [[0, 1], [0, 0]])
+    assert (adjacency.dtype, seconds, reason) == (np.uint8, 2.5, "")
+
+
+def test_the_worker_is_told_the_data_the_method_and_the_seed_and_has_one_thread(gcastle, tmp_path):
+    copy = f'cp "$3"/* {tmp_path}; echo $OMP_NUM_THREADS > {tmp_path}/threads; exit 1'
+    run(gcastle, tmp_path, copy)
+    np.testing.assert_array_equal(np.load(tmp_path / "data.npy"), X)
+    task = json.loads((tmp_path / "task.json").read_text())
+    assert task == {"method": "CORL", "seed": 7, "settings": gcastle.SETTINGS["CORL"]}
+    assert (tmp_path / "threads").read_text().strip() == "1"
+
+
+def test_a_method_that_is_not_done_in_time_is_a_missing_value(gcastle, tmp_path):
+    adjacency, seconds, reason = run(gcastle, tmp_path, "exec sleep 60", timeout=0.2)
+    assert adjacency is None
+    assert np.isnan(seconds)
+    assert reason == "not done after 0.2 seconds"
+
+
+def test_a_method_that_fails_is_a_missing_value_with_its_last_words(gcastle, tmp_path):
+    adjacency, seconds, reason = run(gcastle, tmp_path, "echo 'Trace\n\nValueError: d > 64\n' >&2; exit 3")
+    assert adjacency is None
+    assert np.isnan(seconds)
+    assert reason == "failed with exit status 3: ValueError: d > 64"
+
+
+def test_a_worker_that_is_killed_is_a_missing_value(gcastle, tmp_path):
+    assert run(gcastle, tmp_path, "kill -9 $$").reason == "failed with exit status -9: no message"
+
+
+def test_an_unknown_method_is_refused_by_name(gcastle):
+    with pytest.raises(ValueError, match=r"'method' parameter of run must be one of NOTEARS, .*Got 'PC'"):
+        gcastle.run("PC", X, 0, 10)
+
+
+def test_the_last_iteration_of_corl_is_one_at_which_gcastle_keeps_the_best_order(gcastle):
+    settings = gcastle.SETTINGS["CORL"]
+    assert settings["iteration"] % settings["lambda_iter_num"] == 0
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """The worker, without the packages of its environment."""
+    for name in ("torch", "castle.algorithms", "castle.algorithms.gradient.corl.torch"):
+        monkeypatch.setitem(sys.modules, name, MagicMock())
+    return load(ROOT / "experiments" / "gcastle" / "worker.py")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_cycle_is_broken_by_the_lowest_threshold_that_does(worker, seed):
+    rng = np.random.default_rng(seed)
+    adjacency = (rng.random((6, 6)) < 0.3) & ~np.eye(6, dtype=bool)
+    weights = rng.random((6, 6))
+    kept = worker.without_cycles(adjacency, weights)
+    Dag(kept)  # which has no cycle
+    dropped = np.sort(weights[adjacency & ~kept])
+    assert not dropped.size or dropped[-1] < weights[kept].min(initial=1.0)
+    if dropped.size:
+        with pytest.raises(ValueError, match="cycle"):
+            Dag(adjacency & (weights >= dropped[-1]))
+
+
+def has_gcastle():
+    return load(ROOT / "experiments" / "_gcastle.py")._is_ready()
+
+
+@pytest.mark.skipif(not has_gcastle(), reason="gCastle's environment has not been made")
+@pytest.mark.parametrize("method", ["NOTEARS", "CORL order"])
+def test_a_linear_chain_is_turned_the_right_way(method, monkeypatch):
+    module = load(ROOT / "experiments" / "_gcastle.py")
+    few = module.SETTINGS["CORL order"] | {"iteration": 1, "lambda_iter_num": 1}  # 64 orders, and there are six
+    monkeypatch.setitem(module.SETTINGS, "CORL order", few)
+    rng = np.random.default_rng(0)
+    middle, first, last = 0, 1, 2
+    chain = rng.normal(size=(500, 3))
+    chain[:, middle] += 2 * chain[:, first]
+    chain[:, last] += 2 * chain[:, middle]
+    adjacency, seconds, reason = module.run(method, chain, 0, 300)
+    assert reason == ""
+    assert seconds > 0
+    all_pairs = {(first, last)} if method == "CORL order" else set()
+    assert {(i, j) for i, j in np.argwhere(adjacency)} == {(first, middle), (middle, last)} | all_pairs
