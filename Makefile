@@ -66,5 +66,5 @@ bench-orders: $(BENCH)/.installed  ## orders and whole graphs on simulated data 
 	$(BENCH)/bin/python benchmarks/end_to_end.py
 
 clean:  ## remove the environments and caches
-	rm -rf $(VENV) $(BENCH) $(WHEEL) .venv-gcastle .pytest_cache .ruff_cache dist site
+	rm -rf $(VENV) $(BENCH) $(WHEEL) .venv-peers .pytest_cache .ruff_cache dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from experiments.study import Cell
 
-TRUE, SCORES, CAPS, OURS = "true", "SCORE", "CaPS", "OrderSearch"
+TRUE, SCORES, CAPS, OURS, CORL = "true", "SCORE", "CaPS", "OrderSearch", "CORL"
 CAM, PYGAM, DAS_, AUTO, EMPTY = "CAM-pruning", peers.PYGAM, "DAS", "SARTRE", "no edges"
 PENALTIES = (0.1, 0.15, 0.2, 0.25, 0.3)
+TIMEOUT = 1800  # seconds of a peer
 TREES = ((1, 8), (5, 4), (5, 8), (5, 16), (10, 8), (20, 8))
 
 _ORDERS: dict[str, Callable[[int], Any]] = {
@@ -39,6 +40,20 @@ _PRUNERS: dict[str, Callable[[int], Any]] = {
 
 
 _warm: set[tuple[str, str]] = set()
+
+
+class PeerFailedError(RuntimeError):
+    """A peer gave no graph, or none in time."""
+
+
+def needs_peers(cell: Cell) -> bool:
+    """Return whether a cell runs in the peers' environment."""
+    return cell.prune in peers.SETTINGS or cell.order == CORL
+
+
+def is_costly(cell: Cell) -> bool:
+    """Return whether a cell takes a minute and more on ten variables."""
+    return needs_peers(cell) and cell.prune != PYGAM
 
 
 def paper(penalty: float = 0.1) -> str:
@@ -61,7 +76,7 @@ for _kind, _trees, _leaves in [("forest", 5, 8), ("boosting", 5, 8), *(("random"
 
 def warm_up(cell: Cell) -> None:
     """Run a cell's steps on a little noise, once a process, so that what is compiled or loaded first is not timed."""
-    if cell.prune in peers.METHODS or (cell.order, cell.prune) in _warm:
+    if needs_peers(cell) or (cell.order, cell.prune) in _warm:
         return
     _warm.add((cell.order, cell.prune))
     noise = np.random.default_rng(0).normal(size=(200, 6))
@@ -74,6 +89,9 @@ def warm_up(cell: Cell) -> None:
 
 def learn_order(name: str, X: pd.DataFrame, dag: Dag, seed: int) -> tuple[list[int], float]:
     """Return an order, causes first, and the CPU seconds it took; "true" is one of the truth's own."""
+    if name == CORL:
+        adjacency, seconds = _by_peer(peers.CORL_ORDER, X.to_numpy(), [], seed)
+        return [list(X.columns).index(one) for one in Dag(adjacency, list(X.columns)).topological_order()], seconds
     orderer = FixedOrder(dag.topological_order()) if name == TRUE else _ORDERS[name](seed)
     start = process_time()
     order = orderer.fit(X).order_
@@ -84,18 +102,29 @@ def learn_edges(name: str, X: pd.DataFrame, order: list[int], seed: int) -> tupl
     """Return the adjacency matrix of a pruned order, or of a method that has no order, and its CPU seconds."""
     if name == EMPTY:
         return np.zeros((X.shape[1], X.shape[1]), dtype=np.uint8), 0.0
-    if name in peers.METHODS:
-        return peers.run(name, X.to_numpy(), order, seed)
+    if name in peers.SETTINGS:
+        return _by_peer(name, X.to_numpy(), order, seed)
     pruner = _PRUNERS[name](seed)
     start = process_time()
     adjacency = pruner.fit(X, order).adjacency_matrix_
     return adjacency, process_time() - start
 
 
+def _by_peer(name: str, X: NDArray[Any], order: list[int], seed: int) -> tuple[NDArray[Any], float]:
+    """Run a peer; CAM-pruning sees the columns in their order."""
+    places = np.array(order or range(X.shape[1]))
+    outcome = peers.run(name, X[:, places], seed, timeout=TIMEOUT)
+    if outcome.adjacency is None:
+        raise PeerFailedError(f"{name} on {X.shape[1]} variables: {outcome.reason}")
+    adjacency = np.zeros_like(outcome.adjacency)
+    adjacency[np.ix_(places, places)] = outcome.adjacency
+    return adjacency, outcome.seconds
+
+
 def expected_seconds(cell: Cell) -> float:
     """Return about how many CPU seconds a trial takes: what was seen at n = 2000 and d = 20, and how it grows."""
     n, d = cell.data.samples / 2000, cell.data.nodes / 20
-    orders = {SCORES: 2.5 * n**2.5 * d, CAPS: 2.5 * n**2.5 * d, OURS: 0.5 * d**2}
+    orders = {CORL: 60.0, SCORES: 2.5 * n**2.5 * d, CAPS: 2.5 * n**2.5 * d, OURS: 0.5 * d**2}
     pruners = {CAM: 0.1 * n * d**2.2, PYGAM: 2.0 + 1.5 * n * d**2.1, DAS_: 2.0 * n**2.3 * d, AUTO: 0.25 * n * d**1.7}
     known = pruners.get(cell.prune, 3.0 if any(kind in cell.prune for kind in ("forest", "boosting")) else 0.02 * d**2)
     return orders.get(cell.order, 0.0) + peers.SECONDS.get(cell.prune, known)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from experiments.figure_breaks import change_of
+from experiments.runner import MEASURES
 from experiments.study import FIRST_SEED, SETTINGS
 from experiments.table_real import PRINTED
 
@@ -54,7 +55,8 @@ here* in fewer than one in ten.
 
 def read(file: Path) -> pd.DataFrame:
     """Read a study's results; ``seconds`` is both steps, ``study_data`` names the kind of data."""
-    frame = pd.read_csv(file, keep_default_na=False, na_values={"sid": "", "sid_swapped": "", "order_divergence": ""})
+    frame = pd.read_csv(file, keep_default_na=False, na_values=dict.fromkeys(MEASURES, ""))
+    frame = frame[frame["shd"].notna()].reset_index(drop=True)  # the others are peers that failed
     frame["seconds"] = frame["order_seconds"] + frame["prune_seconds"]
     names = [name for name in SETTINGS if name not in ("order", "prune")]
     frame["study_data"] = frame[names].astype(str).agg(" ".join, axis=1)

@@ -1,26 +1,184 @@
-"""Methods of other libraries: CAM-pruning by pyGAM, and what gCastle has, each in an environment of its own."""
+"""CAM-pruning by pyGAM, and NOTEARS (linear and MLP), GraN-DAG and CORL by gCastle, in an environment of their own.
+
+    environment()                                    # once, before any run: makes .venv-peers (needs a package index)
+    adjacency, seconds, reason = run("NOTEARS", X, seed=0, timeout=300)
+
+pyGAM: ten splines a term, edges with p < 0.001 stay; the columns must stand in topological order. Its p-values are too
+small, as its authors warn. gCastle: its defaults (1.0.4), which are its authors' but for what is said here, on the
+columns as they are:
+
+- NOTEARS (linear; Zheng et al., NeurIPS 2018): l1 penalty 0.1, weights under 0.3 dropped.
+- NOTEARS-MLP (Zheng et al., AISTATS 2020): one hidden layer of 10 units, l1 and l2 penalties 0.01, norms under 0.3
+  dropped. Both forms of NOTEARS: where a cycle is left, the threshold is raised until there is none.
+- GraN-DAG (Lachapelle et al., ICLR 2020): two hidden layers of 10 units, 10,000 iterations. Its authors allow 100,000
+  and end with CAM-pruning; gCastle does neither, so that this is a lower bound on the method.
+- CORL order (Wang et al., IJCAI 2021), episodic reward: ITERATIONS of 64 orders, not 10,000. The policy has hardly
+  begun to learn by then, so that this is little more than the best of 64 * ITERATIONS random orders: a lower bound on
+  the method. Orders are scored by Gaussian processes, as the authors do for nonlinear data, which gCastle has but does
+  not offer; on the first SCORED_ROWS rows (a regression takes the cube of their number). The graph has an edge for each
+  pair of the order, to be pruned by the caller, as the authors do it by CAM-pruning.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-GCASTLE = ("NOTEARS", "NOTEARS-MLP", "GraN-DAG", "CORL")
-PYGAM = "CAM-pruning by pyGAM"
-METHODS = (*GCASTLE, PYGAM)
-SECONDS: dict[str, float] = dict(zip(GCASTLE, (2.0, 60.0, 90.0, 90.0), strict=True))  # at 10 variables, about
+HERE = Path(__file__).resolve().parent
+ENVIRONMENT = HERE.parent / ".venv-peers"
+REQUIREMENTS = HERE / "peers_environment" / "requirements.txt"
+WORKER = HERE / "peers_environment" / "worker.py"
+ITERATIONS = 60  # of CORL order: about a minute of CPU time at 10 variables
+SCORED_ROWS = 500  # that CORL order fits its Gaussian processes to
+# gCastle takes the best order so far at iteration 1 and at multiples of 500 only: of fewer it would return the first.
+PYGAM, CORL_ORDER = "CAM-pruning by pyGAM", "CORL order"
+SETTINGS: dict[str, dict[str, Any]] = {
+    PYGAM: {"alpha": 0.001, "n_splines": 10},
+    "NOTEARS": {},
+    "NOTEARS-MLP": {},
+    "GraN-DAG": {},
+    CORL_ORDER: {"iteration": ITERATIONS, "lambda_iter_num": ITERATIONS, "rows": SCORED_ROWS},
+}
+SECONDS: dict[str, float] = {"NOTEARS": 1.0, "NOTEARS-MLP": 40.0, "GraN-DAG": 60.0, CORL_ORDER: 60.0}  # at 10 variables
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-def available(name: str) -> bool:
-    """Return whether a method can be run here."""
-    return name not in METHODS
+class UnavailableError(RuntimeError):
+    """The peers' environment is not there and cannot be made; the text says why, in one sentence."""
 
 
-def run(name: str, X: NDArray[Any], order: list[int], seed: int) -> tuple[NDArray[Any], float]:
-    raise NotImplementedError
+class Outcome(NamedTuple):
+    """What a run gave: a graph, or the reason why there is none.
+
+    Attributes
+    ----------
+    adjacency : array of shape (d, d), dtype uint8, or None
+        A[i, j] = 1 means i -> j; None where the run gave no graph.
+    seconds : float
+        CPU seconds of the fit, one thread, imports not counted; NaN where there is no graph.
+    reason : str
+        Why there is no graph; empty where there is one.
+    """
+
+    adjacency: NDArray[np.uint8] | None
+    seconds: float
+    reason: str
 
 
-def set_up() -> None:
-    pass
+def environment() -> Path:
+    """Return the peers' Python; make their environment first where it is missing, half made or of other requirements.
+
+    Call it once, before any `run`: two calls at the same time would make the same folder.
+
+    Raises
+    ------
+    UnavailableError
+        If the packages cannot be installed, for instance with no network: go on without these methods.
+    """
+    if not is_ready():
+        shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+        _must([sys.executable, "-m", "venv", ENVIRONMENT])
+        _must([_python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS])
+        unfinished = _stamp().with_suffix(".part")
+        unfinished.write_text(_key(), encoding="ascii")
+        unfinished.replace(_stamp())  # the last step: an install that was killed has no stamp and is made anew
+    return _python()
+
+
+def run(method: str, X: NDArray[np.float64], seed: int, timeout: float) -> Outcome:
+    """Run one method once, in a process of its own with one thread.
+
+    Parameters
+    ----------
+    method : str
+        A name in SETTINGS.
+    X : array of shape (n, d)
+        The data, as it is to be seen by the method: nothing is standardised.
+    seed : int
+        Seed of every generator of the process.
+    timeout : float
+        Wall-clock seconds after which the process is stopped.
+
+    Returns
+    -------
+    Outcome
+        No graph, and the reason, if the time is over, the method fails, or `environment` has not been made.
+    """
+    if method not in SETTINGS:
+        raise ValueError(f"The 'method' parameter of run must be one of {', '.join(SETTINGS)}. Got {method!r} instead.")
+    if not is_ready():
+        return _missing(f"{ENVIRONMENT.name} is not there; call environment() first")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        np.save(folder / "data.npy", np.ascontiguousarray(X, dtype=np.float64))
+        task = {"method": method, "seed": seed, "settings": SETTINGS[method]}
+        (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
+        return _work(folder, timeout)
+
+
+def _work(folder: Path, timeout: float) -> Outcome:
+    """Run the worker on a folder and read what it wrote."""
+    command = [_python(), "-I", WORKER, folder]  # -I: nothing of our own environment is seen
+    try:
+        done = subprocess.run(  # noqa: S603 - our own command
+            command, capture_output=True, text=True, check=False, timeout=timeout, env={**os.environ, **ONE_THREAD}
+        )
+    except subprocess.TimeoutExpired:
+        return _missing(f"not done after {timeout:g} seconds")
+    if done.returncode != 0:
+        return _missing(f"failed with exit status {done.returncode}: {_last_line(done.stderr)}")
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    return Outcome(np.array(result["adjacency"], dtype=np.uint8), result["seconds"], "")
+
+
+def _missing(reason: str) -> Outcome:
+    """Return the outcome of a run that gave no graph."""
+    return Outcome(None, float("nan"), reason)
+
+
+def _must(command: list[str | Path]) -> None:
+    """Run a step of making the environment; say what it said if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+    if done.returncode != 0:
+        raise UnavailableError(
+            f"pyGAM and gCastle are left out, as {ENVIRONMENT.name} could not be made "
+            f"({_last_line(done.stdout + done.stderr)}): with a package index in reach, run this again."
+        )
+
+
+def is_ready() -> bool:
+    """Say whether the environment has been made to its end, with these requirements and this Python."""
+    return _stamp().is_file() and _stamp().read_text(encoding="ascii") == _key()
+
+
+def _key() -> str:
+    """Return what an environment depends on, as one word."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}\n"
+    return hashlib.sha256(version.encode() + REQUIREMENTS.read_bytes()).hexdigest()
+
+
+def _stamp() -> Path:
+    """Return the file that says that the environment is whole."""
+    return ENVIRONMENT / ".installed"
+
+
+def _python() -> Path:
+    """Return the environment's interpreter."""
+    return ENVIRONMENT / "bin" / "python"
+
+
+def _last_line(text: str) -> str:
+    """Return the last line that is not blank, where a traceback and pip say what went wrong."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no message")

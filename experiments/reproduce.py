@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ def folder_of(*, quick: bool) -> Path:
 
 
 def estimate(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> tuple[int, float]:
-    """Return how many data sets are left to do, and about how many seconds that takes; no peer is set up for it."""
+    """Return how many data sets are left to do, and about how many seconds that takes."""
     data_sets, seconds = 0, 0.0
     for name in names:
         todo = runner.missing(STUDIES[name], runner.Results(folder_of(quick=quick), name), trials, quick=quick)
@@ -55,11 +56,20 @@ def estimate(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> tu
     return data_sets, seconds
 
 
+def _set_up_peers() -> None:
+    """Make the environment of the peers; without one, what needs them is left for another run, with a warning."""
+    logger.info("Setting up pyGAM and gCastle")
+    try:
+        peers.environment()
+    except peers.UnavailableError as error:
+        warnings.warn(str(error), UserWarning, stacklevel=3)
+
+
 def reproduce(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> list[Path]:
     """Run what is missing of the studies, draw their figures and write the page; returns the files written."""
     folder = folder_of(quick=quick)
     if not quick:
-        peers.set_up()
+        _set_up_peers()
     written = [runner.run(STUDIES[name], folder, trials, jobs, quick=quick) for name in names]
     frames = {name: page.read(file) for name in STUDIES if (file := folder / f"{name}.csv").exists()}
     figures, text_file = (folder, folder / "reproduction.md") if quick else (FIGURES, PAGE)

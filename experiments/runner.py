@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Any
 from joblib import Parallel, delayed, parallel_config
 
 from experiments import peers
-from experiments.methods import expected_seconds, learn_edges, learn_order, warm_up
+from experiments.methods import (
+    PeerFailedError,
+    expected_seconds,
+    is_costly,
+    learn_edges,
+    learn_order,
+    needs_peers,
+    warm_up,
+)
 from experiments.study import FIRST_SEED, SETTINGS
 from sartre.files import write_text_atomically
 from sartre.metrics import edge_f1, edge_precision, edge_recall, order_divergence, shd, sid
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from sartre.graph import Dag
 
 logger = logging.getLogger("sartre.reproduce")
+TRIALS_OF_COSTLY = 3  # at most, of methods that take a minute and more a data set
 Row = dict[str, str]
 MEASURES = (
     *("order_seconds", "prune_seconds", "order_divergence", "edges", "shd", "shd_reversed_twice"),
@@ -94,7 +103,8 @@ def missing(study: Study, results: Results, trials: int, *, quick: bool) -> list
     for trial in range(trials):
         by_data: dict[Data, list[Cell]] = {}
         for cell in study.cells(quick):
-            if not results.has(cell, trial) and peers.available(cell.prune):
+            left_out = (quick and needs_peers(cell)) or (is_costly(cell) and trial >= TRIALS_OF_COSTLY)
+            if not left_out and not results.has(cell, trial):
                 by_data.setdefault(cell.data, []).append(cell)
         todo += [(data, trial, cells) for data, cells in by_data.items()]
     return todo
@@ -109,6 +119,9 @@ def run(study: Study, folder: Path, trials: int, jobs: int, *, quick: bool) -> P
     """Run what is missing of a study, and return its CSV file."""
     results = Results(folder, study.name)
     todo = missing(study, results, trials, quick=quick)
+    if not peers.is_ready():
+        left = ((data, trial, [cell for cell in cells if not needs_peers(cell)]) for data, trial, cells in todo)
+        todo = [one for one in left if one[2]]
     work = (delayed(_run_data_set)(results, *one) for one in todo)
     with parallel_config("loky", inner_max_num_threads=1):
         done: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
@@ -123,15 +136,23 @@ def _run_data_set(results: Results, data: Data, trial: int, cells: list[Cell]) -
     warnings.simplefilter("ignore")  # of repeated rows, of coarse columns: the study is about them
     X, dag = data.draw(trial)
     for cell in cells:
-        warm_up(cell)
-        order, order_seconds = _order(results.orders, cell, trial, X, dag)
-        adjacency, prune_seconds = learn_edges(cell.prune, X, order, FIRST_SEED + trial)
-        measured = {"order_seconds": order_seconds, "prune_seconds": prune_seconds}
-        if cell.order:
-            measured["order_divergence"] = order_divergence(dag, order)
-        measured |= compare(dag, adjacency)
+        try:
+            measured = _measured(results.orders, cell, trial, X, dag)
+        except PeerFailedError as error:
+            logger.warning("%s", error)
+            measured = {}
         text = {name: _text(measured.get(name, "")) for name in MEASURES}
         results.add({**cell.settings(), "trial": str(trial), **text})
+
+
+def _measured(orders: Path, cell: Cell, trial: int, X: pd.DataFrame, dag: Dag) -> dict[str, float]:
+    """Return what a cell gives on one table."""
+    warm_up(cell)
+    order, order_seconds = _order(orders, cell, trial, X, dag)
+    adjacency, prune_seconds = learn_edges(cell.prune, X, order, FIRST_SEED + trial)
+    seconds = {"order_seconds": order_seconds, "prune_seconds": prune_seconds}
+    divergence = {"order_divergence": order_divergence(dag, order)} if cell.order else {}
+    return seconds | divergence | compare(dag, adjacency)
 
 
 def _order(folder: Path, cell: Cell, trial: int, X: pd.DataFrame, dag: Dag) -> tuple[list[int], float]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from experiments import methods, peers
+from experiments import methods
 from experiments.claims import ABOUT, no_more, together
-from experiments.figure_variables import COMPARED, DAS, PAPER, PYGAM, faster_than
+from experiments.figure_variables import COMPARED, COSTLY, DAS, PAPER, PYGAM, faster_than
 from experiments.study import Cell, Claim, Data, Study
 
 SIZES = {"sachs": (11, 853), "sachs-full": (11, 7466), "fmri": (10, 10_000)}  # columns, rows
@@ -29,7 +29,7 @@ def cells(quick: bool) -> list[Cell]:
         drawn.append(Data(family, columns, most, columns="standardised", replace=True))
         drawn.append(Data(family, columns, min(most, rows), columns="standardised"))
     chosen = [Cell(data, *method) for data in drawn for method in (("", methods.EMPTY), *COMPARED)]
-    return chosen + [Cell(data, "", name) for data in drawn if not quick for name in peers.GCASTLE]
+    return chosen + [Cell(data, *method) for data in drawn if data.replace and not quick for method in COSTLY]
 
 
 STUDY = Study(

@@ -5,7 +5,6 @@ import json
 import stat
 import sys
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -47,8 +46,8 @@ def gcastle(tmp_path, monkeypatch):
         script.write_text(text.format(folder=tmp_path))
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
     (tmp_path / "requirements.txt").write_text("gcastle\n")
-    module = load(ROOT / "experiments" / "_gcastle.py")
-    monkeypatch.setattr(module, "ENVIRONMENT", tmp_path / ".venv-gcastle")
+    module = load(ROOT / "experiments" / "peers.py")
+    monkeypatch.setattr(module, "ENVIRONMENT", tmp_path / ".venv-peers")
     monkeypatch.setattr(module, "REQUIREMENTS", tmp_path / "requirements.txt")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "maker"))
     return module
@@ -59,14 +58,14 @@ def calls(folder):
 
 
 def test_the_environment_is_made_once(gcastle, tmp_path):
-    assert gcastle.environment() == gcastle.environment() == tmp_path / ".venv-gcastle" / "bin" / "python"
+    assert gcastle.environment() == gcastle.environment() == tmp_path / ".venv-peers" / "bin" / "python"
     assert len(calls(tmp_path)) == 1
     assert calls(tmp_path)[0].endswith(f"-r {tmp_path / 'requirements.txt'}")
 
 
 def test_other_requirements_make_another_environment(gcastle, tmp_path):
     gcastle.environment()
-    left_over = tmp_path / ".venv-gcastle" / "left-over"
+    left_over = tmp_path / ".venv-peers" / "left-over"
     left_over.touch()
     (tmp_path / "requirements.txt").write_text("gcastle==1.0.4\n")
     gcastle.environment()
@@ -75,7 +74,7 @@ def test_other_requirements_make_another_environment(gcastle, tmp_path):
 
 
 def test_an_install_that_was_killed_is_made_anew(gcastle, tmp_path):
-    half_made = tmp_path / ".venv-gcastle" / "bin" / "half-made"
+    half_made = tmp_path / ".venv-peers" / "bin" / "half-made"
     half_made.parent.mkdir(parents=True)
     half_made.touch()
     gcastle.environment()
@@ -84,7 +83,7 @@ def test_an_install_that_was_killed_is_made_anew(gcastle, tmp_path):
 
 def test_with_no_network_one_sentence_says_so_and_the_next_call_tries_again(gcastle, tmp_path):
     (tmp_path / "offline").touch()
-    with pytest.raises(gcastle.UnavailableError, match=r"left out, as \.venv-gcastle .*\(ERROR: No matching") as caught:
+    with pytest.raises(gcastle.UnavailableError, match=r"left out, as \.venv-peers .*\(ERROR: No matching") as caught:
         gcastle.environment()
     assert "\n" not in str(caught.value)
     assert "environment() first" in gcastle.run("NOTEARS", X, 0, 10).reason
@@ -96,7 +95,7 @@ def run(gcastle, tmp_path, worker, timeout=10.0):
     """Run the module with a worker in shell; $3 is the folder of the task."""
     (tmp_path / "worker").write_text(worker)
     gcastle.environment()
-    return gcastle.run("CORL", X, 7, timeout)
+    return gcastle.run("GraN-DAG", X, 7, timeout)
 
 
 def test_the_graph_and_the_seconds_are_the_workers(gcastle, tmp_path):
@@ -111,7 +110,7 @@ def test_the_worker_is_told_the_data_the_method_and_the_seed_and_has_one_thread(
     run(gcastle, tmp_path, copy)
     np.testing.assert_array_equal(np.load(tmp_path / "data.npy"), X)
     task = json.loads((tmp_path / "task.json").read_text())
-    assert task == {"method": "CORL", "seed": 7, "settings": gcastle.SETTINGS["CORL"]}
+    assert task == {"method": "GraN-DAG", "seed": 7, "settings": gcastle.SETTINGS["GraN-DAG"]}
     assert (tmp_path / "threads").read_text().strip() == "1"
 
 
@@ -134,21 +133,21 @@ def test_a_worker_that_is_killed_is_a_missing_value(gcastle, tmp_path):
 
 
 def test_an_unknown_method_is_refused_by_name(gcastle):
-    with pytest.raises(ValueError, match=r"'method' parameter of run must be one of NOTEARS, .*Got 'PC'"):
+    with pytest.raises(
+        ValueError, match=r"'method' parameter of run must be one of CAM-pruning by pyGAM, NOTEARS, .*Got 'PC'"
+    ):
         gcastle.run("PC", X, 0, 10)
 
 
 def test_the_last_iteration_of_corl_is_one_at_which_gcastle_keeps_the_best_order(gcastle):
-    settings = gcastle.SETTINGS["CORL"]
+    settings = gcastle.SETTINGS["CORL order"]
     assert settings["iteration"] % settings["lambda_iter_num"] == 0
 
 
 @pytest.fixture
-def worker(monkeypatch):
-    """The worker, without the packages of its environment."""
-    for name in ("torch", "castle.algorithms", "castle.algorithms.gradient.corl.torch"):
-        monkeypatch.setitem(sys.modules, name, MagicMock())
-    return load(ROOT / "experiments" / "gcastle" / "worker.py")
+def worker():
+    """The worker, which imports the packages of its environment only when it needs them."""
+    return load(ROOT / "experiments" / "peers_environment" / "worker.py")
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -165,14 +164,25 @@ def test_a_cycle_is_broken_by_the_lowest_threshold_that_does(worker, seed):
             Dag(adjacency & (weights >= dropped[-1]))
 
 
+@pytest.mark.skipif(not load(ROOT / "experiments" / "peers.py").is_ready(), reason="there is no peers' environment")
+def test_pygam_prunes_the_order_of_the_columns():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(300, 3))
+    table[:, 2] += 2 * np.sin(2 * table[:, 0])
+    adjacency, seconds, reason = load(ROOT / "experiments" / "peers.py").run("CAM-pruning by pyGAM", table, 0, 300)
+    assert reason == ""
+    assert seconds > 0
+    np.testing.assert_array_equal(adjacency, [[0, 0, 1], [0, 0, 0], [0, 0, 0]])
+
+
 def has_gcastle():
-    return load(ROOT / "experiments" / "_gcastle.py")._is_ready()
+    return load(ROOT / "experiments" / "peers.py").is_ready()
 
 
-@pytest.mark.skipif(not has_gcastle(), reason="gCastle's environment has not been made")
+@pytest.mark.skipif(not has_gcastle(), reason="the peers' environment has not been made")
 @pytest.mark.parametrize("method", ["NOTEARS", "CORL order"])
 def test_a_linear_chain_is_turned_the_right_way(method, monkeypatch):
-    module = load(ROOT / "experiments" / "_gcastle.py")
+    module = load(ROOT / "experiments" / "peers.py")
     few = module.SETTINGS["CORL order"] | {"iteration": 1, "lambda_iter_num": 1}  # 64 orders, and there are six
     monkeypatch.setitem(module.SETTINGS, "CORL order", few)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Run one method of gCastle on one table, in gCastle's own environment (see experiments/_gcastle.py).
+"""Run one peer on one table, in the peers' own environment (see experiments/peers.py).
 
     python worker.py FOLDER
 
@@ -13,19 +13,16 @@ import logging
 import random
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from castle.algorithms import CORL, GraNDAG, Notears, NotearsNonlinear
-from castle.algorithms.gradient.corl.torch import corl
 
 
 def main(folder: Path) -> None:
     """Read the task, fit, and write the result in one step, so that a result that is there is whole."""
     logging.disable(logging.CRITICAL)  # gCastle logs every iteration
-    torch.set_num_threads(1)
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     adjacency, seconds = fit(task["method"], np.load(folder / "data.npy"), task["seed"], task["settings"])
     unfinished = folder / "result.part"
@@ -35,15 +32,35 @@ def main(folder: Path) -> None:
 
 def fit(method: str, X: np.ndarray, seed: int, settings: dict[str, Any]) -> tuple[np.ndarray, float]:
     """Return the adjacency matrix (d, d), row -> column, and the CPU seconds of the fit."""
-    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # torch imports its compiler at the first optimizer: not now
-    if (
-        method == "CORL"
-    ):  # importing gCastle makes double precision the default, in which this network is 3 times slower
-        torch.set_default_dtype(torch.float32)
-        X = X.astype(np.float32)
-    learner = learner_of(method, X.shape[1], seed, settings)
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - gCastle draws from the global generators
+    return by_pygam(X, **settings) if "pyGAM" in method else by_gcastle(method, X, seed, settings)
+
+
+def by_pygam(X: np.ndarray, alpha: float, n_splines: int) -> tuple[np.ndarray, float]:
+    """Prune the order of the columns: one additive model a target, with a term for each predecessor."""
+    from pygam import LinearGAM, s  # noqa: PLC0415
+
+    warnings.simplefilter("ignore")  # pyGAM warns of its own p-values
+    LinearGAM(s(0)).fit(X[:50, :1], X[:50, 0])  # what it imports and compiles first is not timed
+    start = time.process_time()
+    adjacency = np.zeros((X.shape[1], X.shape[1]), dtype=int)
+    for target in range(1, X.shape[1]):
+        terms = s(0, n_splines=n_splines)
+        for j in range(1, target):
+            terms += s(j, n_splines=n_splines)
+        model = LinearGAM(terms).fit(X[:, :target], X[:, target])
+        adjacency[:target, target] = np.asarray(model.statistics_["p_values"][:target]) < alpha
+    return adjacency, time.process_time() - start
+
+
+def by_gcastle(method: str, X: np.ndarray, seed: int, settings: dict[str, Any]) -> tuple[np.ndarray, float]:
+    """Learn a graph without an order."""
+    import torch  # noqa: PLC0415
+
+    torch.set_num_threads(1)
+    learner = learner_of(method, X.shape[1], seed, settings)
+    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # torch imports its compiler at the first optimizer: not now
     torch.manual_seed(seed)
     start = time.process_time()
     learner.learn(X)
@@ -54,21 +71,22 @@ def fit(method: str, X: np.ndarray, seed: int, settings: dict[str, Any]) -> tupl
 
 def learner_of(method: str, d: int, seed: int, settings: dict[str, Any]) -> Any:  # noqa: ANN401 - gCastle's, untyped
     """Return gCastle's object for a method."""
+    from castle import algorithms  # noqa: PLC0415
+
     if method == "NOTEARS":
-        return Notears(**settings)
+        return algorithms.Notears(**settings)
     if method == "NOTEARS-MLP":
-        return NotearsNonlinear(**settings)
+        return algorithms.NotearsNonlinear(**settings)
     if method == "GraN-DAG":
-        return GraNDAG(input_dim=d, random_seed=seed, **settings)
-    if method == "CORL":
-        return CORL(random_seed=seed, **settings)
+        return algorithms.GraNDAG(input_dim=d, random_seed=seed, **settings)
     if method == "CORL order":
         return corl_order(seed, **settings)
-    raise ValueError(f"The method must be one of SETTINGS in _gcastle.py. Got {method!r} instead.")
+    raise ValueError(f"The method must be one of SETTINGS in peers.py. Got {method!r} instead.")
 
 
-def corl_order(seed: int, rows: int, **settings: Any) -> CORL:  # noqa: ANN401 - gCastle's settings
+def corl_order(seed: int, rows: int, **settings: Any) -> Any:  # noqa: ANN401 - gCastle's settings and object
     """Return a CORL whose score is by Gaussian processes on some rows, and whose graph is all pairs of its order."""
+    from castle.algorithms.gradient.corl.torch import corl  # noqa: PLC0415
 
     class GaussianProcessReward(corl.Reward):
         def __init__(self, input_data: np.ndarray, **others: Any) -> None:  # noqa: ANN401
@@ -76,7 +94,7 @@ def corl_order(seed: int, rows: int, **settings: Any) -> CORL:  # noqa: ANN401 -
 
     corl.Reward = GaussianProcessReward
     corl.pruning_by_coef = lambda graph, _: graph
-    return CORL(random_seed=seed, **settings)
+    return corl.CORL(random_seed=seed, **settings)
 
 
 def without_cycles(adjacency: np.ndarray, weights: np.ndarray) -> np.ndarray:
