@@ -84,16 +84,15 @@ def devices(device: str) -> str:
 
 
 def _ordered(X: np.ndarray, device: str, n_jobs: int) -> Ordered:
-    """Order once, after a few columns to warm up."""
-    SCORE(ETA, exact=True, device=device, n_jobs=n_jobs).fit(X[:, :WARM_UP])
-    if device == "cuda":
-        import torch  # noqa: PLC0415 - may be missing
+    """Order once, after a few columns to warm up; the peak is that of the GPU's memory where it is used."""
+    step = SCORE(ETA, exact=True, device=device, n_jobs=n_jobs).fit(X[:, :WARM_UP])
+    if device == "cpu":
+        return Ordered(*measured(lambda: step.fit(X)))
+    import torch  # noqa: PLC0415 - may be missing
 
-        torch.cuda.reset_peak_memory_stats()
-    seconds, peak, step = measured(lambda: SCORE(ETA, exact=True, device=device, n_jobs=n_jobs).fit(X))
-    if device == "cuda":
-        peak = torch.cuda.max_memory_allocated() / 2**20
-    return Ordered(seconds, peak, step)
+    torch.cuda.reset_peak_memory_stats()
+    seconds, _, step = measured(lambda: step.fit(X))
+    return Ordered(seconds, torch.cuda.max_memory_allocated() / 2**20, step)
 
 
 def _row(data: Dataset, device: str, found: Ordered) -> list[object]:
