@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FEW_ROWS = 500  # whose distances give the width of the fast form
 FAR_OUT = 100.0  # widths: beyond, squared distances as a product lose too many digits in single precision
+COINCIDENT = 1e-12  # of the largest squared distance: a median below may be zero up to rounding
 SAFE_RIDGE = (1e-4, 100.0)  # between these single precision can factorise, and tell the kernel from the ridge
 
 
@@ -52,14 +53,16 @@ class Stein:
     True
     """
 
+    _math: Any = np  # what stacks and splits; `sartre.stein_torch` has the same formulas on tensors
+
     def __init__(self, X: NDArray[np.float64], eta: float, *, fast: bool = False) -> None:
         centred = X - np.median(X, axis=0)
         step = max(1, len(X) // FEW_ROWS) if fast else 1
         squares = _square_distances(centred[::step])
-        self._h = _median_distance(squares, centred[::step])
+        self._h = median_distance(squares, centred[::step])
         if step > 1 and self._h == 0.0:  # those rows are all equal
             step, squares = 1, _square_distances(centred)
-            self._h = _median_distance(squares, centred)
+            self._h = median_distance(squares, centred)
         self._X = centred / self._h
         if fast and np.abs(self._X).max() <= FAR_OUT and SAFE_RIDGE[0] <= eta * self._h <= SAFE_RIDGE[1]:
             double, self._X = self._X, self._X.astype(np.float32)
@@ -82,7 +85,7 @@ class Stein:
         self._kernel = squares
         self._row = squares.sum(axis=1)[:, None]
         shifted = squares.copy()
-        shifted[np.diag_indices_from(shifted)] += max(eta * self._h, 100 * len(squares) * np.finfo(float).eps)
+        shifted[np.diag_indices_from(shifted)] += stable_ridge(eta * self._h, len(squares))
         self._factor = cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
 
     def score(self) -> NDArray[np.float64]:
@@ -92,22 +95,27 @@ class Stein:
     def hessian_diagonal(self) -> NDArray[np.float64]:
         """Return H_jj, shape (n, d): the estimate of d s_j / d x_j at every sample."""
         X, row, d = self._X, self._row, self._X.shape[1]
-        KX, KX2 = np.hsplit(self._kernel @ np.hstack([X, X**2]), 2)
-        solved = self._solve(np.hstack([KX - row * X, row * X**2 - 2 * X * KX + KX2 - row]))
+        KX, KX2 = self._math.hsplit(self._kernel @ self._math.hstack([X, X**2]), 2)
+        solved = self._solve(self._math.hstack([KX - row * X, row * X**2 - 2 * X * KX + KX2 - row]))
         return (solved[:, d:] - solved[:, :d] ** 2) / self._h**2
 
     def hessian_column(self, c: int) -> NDArray[np.float64]:
         """Return H_cj for every j, shape (n, d): the estimate of d s_c / d x_j at every sample."""
         X, row, d = self._X, self._row, self._X.shape[1]
         xc = X[:, [c]]
-        KX, KXX = np.hsplit(self._kernel @ np.hstack([X, xc * X]), 2)
+        KX, KXX = self._math.hsplit(self._kernel @ self._math.hstack([X, xc * X]), 2)
         curvature = row * xc * X - xc * KX - X * KX[:, [c]] + KXX
         curvature[:, [c]] -= row
-        solved = self._solve(np.hstack([KX - row * X, curvature]))
+        solved = self._solve(self._math.hstack([KX - row * X, curvature]))
         return (solved[:, d:] - solved[:, [c]] * solved[:, :d]) / self._h**2
 
     def _solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         return cho_solve(self._factor, right, overwrite_b=True, check_finite=False).astype(np.float64, copy=False)
+
+
+def stable_ridge(wanted: float, n: int) -> float:
+    """Return a ridge that is not below what double precision needs for the factor of n rows."""
+    return max(wanted, 100 * n * float(np.finfo(float).eps))
 
 
 def _square_distances(X: NDArray[Any]) -> NDArray[Any]:
@@ -119,7 +127,7 @@ def _square_distances(X: NDArray[Any]) -> NDArray[Any]:
     return distances
 
 
-def _median_distance(squares: NDArray[np.float64], X: NDArray[np.float64]) -> float:
+def median_distance(squares: NDArray[np.float64], X: NDArray[np.float64]) -> float:
     """Return the lower median of all n^2 distances, the n self-distances included.
 
     Every other distance stands twice in the matrix, so one triangle has them all. Where more than half of all pairs
@@ -129,7 +137,7 @@ def _median_distance(squares: NDArray[np.float64], X: NDArray[np.float64]) -> fl
     triangle = np.concatenate([squares[a, :a] for a in range(n)])
     place = ((n * n - 1) // 2 - n) // 2
     median = np.partition(triangle, place)[place] if place >= 0 else 0.0
-    if median <= 1e-12 * triangle.max():  # small for its kind: zero up to rounding, or an outlier elsewhere?
+    if median <= COINCIDENT * triangle.max():  # zero up to rounding, or an outlier elsewhere?
         _, counts = np.unique(X, axis=0, return_counts=True)
         coincident = int((counts * (counts - 1) // 2).sum())
         if place < coincident:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sartre.devices import require_torch
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,15 +26,6 @@ LEARNING_RATE = 2e-3
 HELD_OUT = 5  # one row in five judges the training
 REPEATS = 8  # noisy copies of every row held out, the same at each look
 LOOK, PATIENCE = 5, 100  # epochs between two looks, and without a better one before training ends
-
-
-def require_torch() -> Any:  # noqa: ANN401 - a module that may not be there
-    """Import PyTorch, or say how to get it."""
-    try:
-        import torch  # noqa: PLC0415 - large, and optional
-    except ImportError:
-        raise ImportError('DiffAN needs PyTorch. Install it with: pip install "sartre[diffan]".') from None
-    return torch
 
 
 class Diffusion:
@@ -51,7 +44,7 @@ class Diffusion:
     """
 
     def __init__(self, Z: NDArray[np.float64], width: int, device: str, seed: int) -> None:
-        torch = self._torch = require_torch()
+        torch = self._torch = require_torch("DiffAN", "diffan")
         nn, d = torch.nn, Z.shape[1]
         self._device = torch.device(device)
         self._random = torch.Generator().manual_seed(seed % 2**63)

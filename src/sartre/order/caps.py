@@ -10,9 +10,11 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
+from sartre.devices import as_array, check_device
 from sartre.order._leaves import remove_leaves
 from sartre.precedence import check_before
 from sartre.stein import Stein
+from sartre.stein_torch import estimators
 from sartre.validation import as_table, check_number
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ class CaPS(BaseEstimator):
         Ridge of the estimator.
     n_jobs : int, optional
         Threads of the linear algebra; one by default, because on a busy machine more are often slower.
+    device : {"cpu", "cuda"}
+        Where the estimates are computed: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``).
 
     Attributes
     ----------
@@ -64,9 +68,10 @@ class CaPS(BaseEstimator):
     array([1, 0])
     """
 
-    def __init__(self, eta: float = 0.001, *, n_jobs: int | None = None) -> None:
+    def __init__(self, eta: float = 0.001, *, n_jobs: int | None = None, device: str = "cpu") -> None:
         self.eta = eta
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(self, X: Any, before: Any = None) -> CaPS:  # noqa: ANN401 - any table
         """Learn the order of a table's columns.
@@ -78,10 +83,12 @@ class CaPS(BaseEstimator):
             Row must precede column.
         """
         check_number("CaPS", "eta", self.eta, low=0.0, open_low=True)
+        device = check_device("CaPS", self.device)
         table = as_table(X, min_rows=2)
+        estimate = estimators(table.values, self.eta, device)
 
         def steepness(remaining: NDArray[np.intp]) -> NDArray[np.float64]:
-            return -_mean_curvature(table.values[:, remaining], self.eta)
+            return as_array(-estimate(remaining).hessian_diagonal().mean(0))
 
         threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
         with threadpool_limits(threads, user_api="blas"):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sartre.order._diffusion import N_STEPS, Diffusion, require_torch
+from sartre.devices import check_device
+from sartre.order._diffusion import N_STEPS, Diffusion
 from sartre.order._leaves import remove_leaves
 from sartre.precedence import check_before
 from sartre.validation import as_table, check_choice, check_number, seed_of
@@ -104,9 +105,7 @@ class DiffAN(BaseEstimator):
         for name in ("n_epochs", "n_votes", "width"):
             check_number("DiffAN", name, getattr(self, name), low=1, integer=True)
         check_choice("DiffAN", "correction", self.correction, CORRECTIONS)
-        check_choice("DiffAN", "device", self.device, ("cpu", "cuda"))
-        if self.device == "cuda" and not require_torch().cuda.is_available():
-            raise ValueError("The 'device' parameter of DiffAN is 'cuda', but PyTorch sees no such device. Use 'cpu'.")
+        check_device("DiffAN", self.device)
         table = as_table(X, min_rows=10).standardized()
         votes = _Votes(self, table, seed_of("DiffAN", self.random_state))
         self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), votes)

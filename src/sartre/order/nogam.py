@@ -13,9 +13,11 @@ from threadpoolctl import threadpool_limits
 from sartre.additive.design import prepare
 from sartre.additive.smoothing import fit_smooths, gram
 from sartre.additive.splines import spline
+from sartre.devices import as_array, check_device, require_torch
 from sartre.order._leaves import remove_leaves
 from sartre.precedence import check_before
-from sartre.stein import Stein
+from sartre.stein import stable_ridge
+from sartre.stein_torch import estimators
 from sartre.validation import as_table, check_number
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class NoGAM(BaseEstimator):
         Ridge of the regressions, in units of a column's variance.
     n_jobs : int, optional
         Threads of the linear algebra; one by default, because on a busy machine more are often slower.
+    device : {"cpu", "cuda"}
+        Where scores and residuals are computed: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``).
 
     Attributes
     ----------
@@ -72,12 +76,19 @@ class NoGAM(BaseEstimator):
     """
 
     def __init__(
-        self, eta: float = 0.001, *, width: float = 0.5, ridge: float = 2.0, n_jobs: int | None = None
+        self,
+        eta: float = 0.001,
+        *,
+        width: float = 0.5,
+        ridge: float = 2.0,
+        n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.eta = eta
         self.width = width
         self.ridge = ridge
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(self, X: Any, before: Any = None) -> NoGAM:  # noqa: ANN401 - any table
         """Learn the order of a table's columns.
@@ -90,12 +101,13 @@ class NoGAM(BaseEstimator):
         """
         for name in ("eta", "width", "ridge"):
             check_number("NoGAM", name, getattr(self, name), low=0.0, open_low=True)
+        device = check_device("NoGAM", self.device)
         table = as_table(X, min_rows=2).standardized()
+        estimate = estimators(table.values, self.eta, device)
 
         def unpredicted(remaining: NDArray[np.intp]) -> NDArray[np.float64]:
-            Z = table.values[:, remaining]
-            scores = Stein(Z, self.eta).score()
-            residuals = self._residuals(Z)
+            scores = as_array(estimate(remaining).score())
+            residuals = self._residuals(table.values[:, remaining], device)
             return np.array([_share_left(residuals[:, j], scores[:, j]) for j in range(len(remaining))])
 
         threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
@@ -103,16 +115,20 @@ class NoGAM(BaseEstimator):
             self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), unpredicted)
         return self
 
-    def _residuals(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _residuals(self, Z: Any, device: Any) -> NDArray[np.float64]:  # noqa: ANN401 - arrays or tensors
         """Return the leave-one-out residual of every column given all others."""
-        squares = (Z**2).sum(axis=1)
+        math, leave_one_out = np, leave_one_out_residuals
+        if device is not None:
+            math, leave_one_out = require_torch("NoGAM", "gpu"), _leave_one_out_on_device
+            Z = math.as_tensor(Z, device=device)
+        squares = (Z**2).sum(1)
         distances = squares[:, None] + squares - 2 * Z @ Z.T
         width2 = self.width**2 * 2 * (Z.shape[1] - 1)
-        residuals = np.empty_like(Z)
-        for j, z in enumerate(Z.T):
-            others = np.maximum(distances - (z[:, None] - z) ** 2, 0.0)
-            residuals[:, j] = leave_one_out_residuals(np.exp(-others / (2 * width2)), z, self.ridge)
-        return residuals
+        residuals = []
+        for z in Z.T:
+            others = (distances - (z[:, None] - z) ** 2).clip(0.0)
+            residuals.append(as_array(leave_one_out(math.exp(-others / (2 * width2)), z, self.ridge)))
+        return np.column_stack(residuals)
 
 
 def leave_one_out_residuals(kernel: NDArray[np.float64], y: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
@@ -134,11 +150,19 @@ def leave_one_out_residuals(kernel: NDArray[np.float64], y: NDArray[np.float64],
     >>> leave_one_out_residuals(np.eye(3), np.array([1.0, -3.0, 2.0]), ridge=0.5)
     array([ 1., -3.,  2.])
     """
-    kernel[np.diag_indices_from(kernel)] += max(ridge, 100 * len(y) * np.finfo(float).eps)
+    kernel[np.diag_indices_from(kernel)] += stable_ridge(ridge, len(y))
     factor, _ = _potrf(kernel.T, lower=1, overwrite_a=1, clean=0)
     solved, _ = _potrs(factor, y, lower=1)
     inverse, _ = _potri(factor, lower=1, overwrite_c=1)
     return solved / np.diag(inverse)
+
+
+def _leave_one_out_on_device(kernel: Any, y: Any, ridge: float) -> Any:  # noqa: ANN401 - tensors
+    """Return what `leave_one_out_residuals` does, for tensors."""
+    torch = require_torch("NoGAM", "gpu")
+    kernel.diagonal().add_(stable_ridge(ridge, len(y)))
+    factor = torch.linalg.cholesky(kernel)
+    return torch.cholesky_solve(y[:, None], factor)[:, 0] / torch.cholesky_inverse(factor).diagonal()
 
 
 def _share_left(residual: NDArray[np.float64], score: NDArray[np.float64]) -> float:

@@ -1,0 +1,144 @@
+"""Measure exact SCORE orders at scale, on the processor or on a GPU, and hold the two against each other.
+
+python benchmarks/_scale_order.py --device cuda --sizes 2000x512 2000x2000 10000x50 --compare 2000x50 2000x512
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy
+from _report import markdown, measured
+
+import sartre
+from sartre.devices import as_array, check_device
+from sartre.metrics import order_divergence
+from sartre.order.score import SCORE
+from sartre.simulate import random_dag, simulate
+from sartre.stein_torch import estimators
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sartre.simulate import Dataset
+
+ETA = 0.001
+WARM_UP = 8  # columns of the same rows, ordered before the clock starts
+HEADER = ["rows", "variables", "device", "seconds", "peak MB", "edges", "against the order", "agreement"]
+
+
+class Ordered(NamedTuple):
+    """What came of one size on one device."""
+
+    seconds: float
+    peak_mb: float
+    step: SCORE
+
+
+def order(
+    sizes: Sequence[tuple[int, int]],
+    device: str = "cpu",
+    compare: Sequence[tuple[int, int]] = (),
+    n_jobs: int = 1,
+    seed: int = 0,
+) -> list[list[object]]:
+    """Return one row a size (n, d), and one more for the processor where a GPU's size is to be compared.
+
+    Where `device` is a GPU, the agreement is the largest difference of the Stein values to those of the processor on
+    all, half, five and two of the columns, over their largest value; where both ordered, also of the criteria.
+    """
+    rows: list[list[object]] = []
+    for n, d in sizes:
+        start = time.perf_counter()
+        data = simulate(random_dag(d, d, random_state=seed), n, random_state=seed)
+        X = data.X.to_numpy()
+        print(f"simulated {n} x {d} in {time.perf_counter() - start:.0f} s", flush=True)
+        found = _ordered(X, device, n_jobs)
+        row = _row(data, device, found)
+        rows.append(row)
+        print(row, flush=True)
+        if device == "cpu":
+            continue
+        row[-1] = f"Stein values {_stein_difference(X, found.step, device, n_jobs):.1e}"
+        if (n, d) in compare:
+            on_cpu = _ordered(X, "cpu", n_jobs)
+            row[-1] += f", {_agreement(found.step, on_cpu.step)}"
+            rows.append(_row(data, f"cpu, {n_jobs} threads", on_cpu))
+        print(row[-1], flush=True)
+    return rows
+
+
+def devices(device: str) -> str:
+    """Return one line with the machine and the versions."""
+    line = f"sartre {sartre.__version__}, Python {platform.python_version()}, numpy {np.__version__}"
+    line += f", scipy {scipy.__version__}"
+    if check_device("SCORE", device) is not None:
+        import torch  # noqa: PLC0415 - may be missing
+
+        line += f", torch {torch.__version__}, CUDA {torch.version.cuda}, {torch.cuda.get_device_name()}"
+    return line
+
+
+def _ordered(X: np.ndarray, device: str, n_jobs: int) -> Ordered:
+    """Order once, after a few columns to warm up; the peak is that of the GPU's memory where it is used."""
+    step = SCORE(ETA, exact=True, device=device, n_jobs=n_jobs).fit(X[:, :WARM_UP])
+    if device == "cpu":
+        return Ordered(*measured(lambda: step.fit(X)))
+    import torch  # noqa: PLC0415 - may be missing
+
+    torch.cuda.reset_peak_memory_stats()
+    seconds, _, step = measured(lambda: step.fit(X))
+    return Ordered(seconds, torch.cuda.max_memory_allocated() / 2**20, step)
+
+
+def _row(data: Dataset, device: str, found: Ordered) -> list[object]:
+    n, d = data.X.shape
+    errors = order_divergence(data.dag, found.step.order_)
+    return [n, d, device, f"{found.seconds:.2f}", f"{found.peak_mb:.0f}", len(data.dag.edges), errors, ""]
+
+
+def _agreement(found: SCORE, expected: SCORE) -> str:
+    places = int((found.order_ != expected.order_).sum())
+    largest = np.nanmax(np.abs(found.scores_ - expected.scores_) / np.abs(expected.scores_))
+    return f"criteria {largest:.1e}, " + ("same order" if places == 0 else f"{places} places of the order differ")
+
+
+def _stein_difference(X: np.ndarray, step: SCORE, device: str, n_jobs: int) -> float:
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - for the processor's part only
+
+    on_device, on_cpu = estimators(X, ETA, check_device("SCORE", device)), estimators(X, ETA, None)
+    largest = 0.0
+    with threadpool_limits(n_jobs, user_api="blas"):
+        for count in {X.shape[1], max(2, X.shape[1] // 2), 5, 2}:
+            columns = step.order_[:count]
+            expected = on_cpu(columns).hessian_diagonal()
+            difference = np.abs(as_array(on_device(columns).hessian_diagonal()) - expected).max()
+            largest = max(largest, difference / np.abs(expected).max())
+    return largest
+
+
+def _size(text: str) -> tuple[int, int]:
+    n, _, d = text.partition("x")
+    return int(n), int(d)
+
+
+def main() -> None:
+    """Print one row a size and device."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--sizes", type=_size, nargs="*", default=[(2000, 50)], metavar="ROWSxVARIABLES")
+    parser.add_argument("--compare", type=_size, nargs="*", default=[], help="sizes that the processor orders too")
+    parser.add_argument("--jobs", type=int, default=1, help="threads of the processor")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    print(devices(given.device), "\n", flush=True)
+    rows = order(given.sizes, given.device, given.compare, given.jobs, given.seed)
+    print("\n" + markdown(HEADER, rows))
+
+
+if __name__ == "__main__":
+    main()
