@@ -122,6 +122,7 @@ def run(study: Study, folder: Path, trials: int, jobs: int, *, quick: bool) -> P
     if not peers.is_ready():
         left = ((data, trial, [cell for cell in cells if not needs_peers(cell)]) for data, trial, cells in todo)
         todo = [one for one in left if one[2]]
+    logger.info("%s: 0 of %d data sets", study.name, len(todo))
     work = (delayed(_run_data_set)(results, *one) for one in todo)
     with parallel_config("loky", inner_max_num_threads=1):
         done: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
