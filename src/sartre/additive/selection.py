@@ -229,7 +229,9 @@ class _Search:
             if not fresh:
                 break
             tried = [*tried, *fresh]
-            chosen = self.pruned([*chosen, *fresh], level)
+            before, chosen = chosen, self.pruned([*chosen, *fresh], level)
+            if chosen == before:  # what is left of the target is as it was
+                break
         return chosen
 
     def grown(self, chosen: list[Term], pairs: PairSearch, level: float) -> list[Term]:
