@@ -153,13 +153,13 @@ def select(
     required : sequence of ints
         Candidates that stay whatever their test says.
     """
-    norms = prepared.norms.at(screening_level(len(candidates)))
-    screened = solve_calibrated(prepared.intervals, y, candidates, norms, tol)
+    loose = screening_level(len(candidates))
+    screened = solve_calibrated(prepared.intervals, y, candidates, prepared.norms.at(loose), tol)
     margins = {term.variable: term.margin for term in terms(prepared.intervals, y, screened)}
     short = sorted(margins, key=margins.__getitem__, reverse=True)[: max(1, len(y) // 20)]
     if SAMPLES_A_TERM * len(candidates) <= len(y):  # intervals see little of many weak straight effects
         lines = candidates[prepared.straight[candidates]]
-        short += lines[linear_p_values(prepared.X[:, lines], y) < SCREENING_LEVEL].tolist()
+        short += lines[linear_p_values(prepared.X[:, lines], y) < loose].tolist()
     first: list[Term] = [j for j in candidates.tolist() if j in {*short, *required}]
     search = _Search(prepared, y, candidates, set(required))
     pairs = None if prepared.pairs is None else PairSearch(prepared.pairs, candidates)
