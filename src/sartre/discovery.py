@@ -146,7 +146,7 @@ class CausalDiscovery(BaseEstimator):
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         orderer = fresh(OrderSearch() if self.order is None else self.order, **settings)
         pruner = fresh(SARTRE() if self.prune is None else self.prune, **settings)
-        before, candidates, required = known.before, ~known.forbidden, known.required
+        before, forbidden, required = known.before, known.forbidden, known.required
         if not isinstance(orderer, FixedOrder):
             _warn_about_categories(table, before)
         numbers = scored(imputed(table, seed))
@@ -157,7 +157,7 @@ class CausalDiscovery(BaseEstimator):
             pruner,
             table,
             self.order_,
-            candidates=None if candidates.all() else candidates,
+            candidates=~forbidden if forbidden.any() else None,
             required=required if required.any() else None,
         )
         self.adjacency_matrix_ = self.prune_step_.adjacency_matrix_
@@ -228,6 +228,8 @@ class CausalDiscovery(BaseEstimator):
 
 def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:
     """Name the categories that may stand anywhere in the order as far as is known."""
+    if not table.levels:
+        return
     settled = (before | before.T | np.eye(len(before), dtype=bool)).all(axis=1)
     loose = [table.names[j] for j in sorted(table.levels) if not settled[j]]
     if loose:

@@ -64,7 +64,7 @@ class Dag:
                 f"The adjacency matrix must be a dense array of numbers. Got {type(adjacency).__name__} of dtype "
                 f"{given.dtype}."
             )
-        if np.isnan(given).any():
+        if given.dtype.kind == "f" and np.isnan(given).any():
             i, j = np.argwhere(np.isnan(given))[0]
             raise ValueError(f"The adjacency matrix must say 0 or 1 of every pair. Got NaN in row {i}, column {j}.")
         matrix = (given != 0).astype(np.uint8)
@@ -281,7 +281,10 @@ class Dag:
         return self._index[name]
 
     def _sorted(self) -> list[int]:
-        sorter = TopologicalSorter({j: np.flatnonzero(column).tolist() for j, column in enumerate(self._adjacency.T)})
+        causes: dict[int, list[int]] = {j: [] for j in range(len(self))}
+        for i, j in np.argwhere(self._adjacency).tolist():
+            causes[j].append(i)
+        sorter = TopologicalSorter(causes)
         try:
             return list(sorter.static_order())
         except CycleError as error:

@@ -44,6 +44,8 @@ class Constraints:
 
     def check_order(self, order: NDArray[np.intp], step: str) -> None:
         """Refuse an order that breaks the knowledge, by the name of the step that made it."""
+        if not self.before.any():
+            return
         position = np.argsort(order)
         for a, b in np.argwhere(self.before & (position[:, None] >= position)).tolist():
             raise ValueError(
@@ -53,12 +55,14 @@ class Constraints:
     def check_edges(self, adjacency: NDArray[Any], step: str) -> None:
         """Refuse a graph that breaks the knowledge, by the name of the step that made it."""
         present = np.asarray(adjacency) != 0
-        for a, b in np.argwhere(self.required & ~present).tolist():
-            raise ValueError(f"{step} has left out the required edge {self.names[a]} -> {self.names[b]}.")
-        for a, b in np.argwhere(present & (self.forbidden | self.before.T)).tolist():
-            raise ValueError(
-                f"{step} has kept the edge {self.names[a]} -> {self.names[b]}, which the knowledge excludes."
-            )
+        for a, b in np.argwhere(self.required).tolist():
+            if not present[a, b]:
+                raise ValueError(f"{step} has left out the required edge {self.names[a]} -> {self.names[b]}.")
+        for a, b in np.argwhere(present).tolist():
+            if self.forbidden[a, b] or self.before[b, a]:
+                raise ValueError(
+                    f"{step} has kept the edge {self.names[a]} -> {self.names[b]}, which the knowledge excludes."
+                )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -168,6 +172,9 @@ class Knowledge:
                 f"The columns are {', '.join(names)}."
             )
         d = len(names)
+        if self == Knowledge():
+            nothing = np.broadcast_to(np.False_, (d, d))  # takes no room
+            return Constraints(tuple(names), nothing, nothing, nothing)
         required, forbidden = np.zeros((2, d, d), dtype=bool)
         roots, leaves = np.zeros((2, d), dtype=bool)
         for mask, pairs in ((required, self.required), (forbidden, self.forbidden)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import warnings
 from collections import Counter
@@ -333,7 +334,7 @@ def _warn_about_columns(table: Table) -> None:
         column = table.values[:, j] + 0.0  # -0.0 is 0.0
         if j in table.levels:  # levels by their first sample: what they are called does not make them differ
             column = pd.factorize(column)[0]
-        original = first.setdefault(column.tobytes(), table.names[j])
+        original = first.setdefault(hashlib.blake2b(column.tobytes(), digest_size=32).digest(), table.names[j])
         if original != table.names[j]:
             copies.append(f"{table.names[j]} = {original}")
     if copies:

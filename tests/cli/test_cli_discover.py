@@ -299,3 +299,14 @@ def test_debug_shows_the_traceback_and_the_same_exit_code(folder):
     assert "Traceback (most recent call last)" in result.stderr
     assert result.stderr.splitlines()[-1].startswith("Error: There is no file 'nope.csv'")
     assert names_in(folder) == []
+
+
+def test_an_order_of_many_columns_is_printed_in_part_and_written_in_full(folder, monkeypatch):
+    monkeypatch.setattr(_tables, "SHOWN_NAMES", 3)
+    names = list("abcde")
+    rows = "\n".join(",".join(str((7 * i + 3 * i * j + j**2) % 11) for j in range(5)) for i in range(30))
+    (folder / "many.csv").write_text(",".join(names) + "\n" + rows + "\n")
+    result = run("prune", "many.csv", "--order-of", ",".join(names), "--penalty", "5")
+    assert result.exit_code == 0, result.stderr
+    assert "Order: a, b, c and 2 more, in graph.json\n" in result.stdout
+    assert json.loads((folder / "graph.json").read_text())["order"] == names

@@ -303,19 +303,18 @@ def _look(design, candidates, penalty, start, g, residual, drift, bound, active,
 
 
 @compiled()
-def group_lasso(design, y, candidates, penalty, start, g, residual, tol, max_epochs):
+def group_lasso(design, y, candidates, penalty, start, g, residual, bound, tol, max_epochs):
     """Solve min 1/2n |y - sum_a Phi_a b_a|^2 + sum_a penalty_a |b_a| by an active set of exact block updates.
 
     in: design, y (n,) centred, candidates (m,) groups, penalty (m,), start (m,) of each block in g,
         tol (of the gap, relative to |y|^2 / n), max_epochs
-    in and out: g (all blocks; the start), residual (n,) = y - fit
+    in and out: g (all blocks; the start), residual (n,) = y - fit, bound (m,) >= |Phi_a' residual| / n
     returns: objective, gap, epochs, converged
     """
     n = y.size
     width = max(1, design.n_bins.max())
     work = (np.empty((4, width)), np.empty(width), np.empty(width))
     target = tol * np.dot(y, y) / n
-    bound = np.full(candidates.size, np.inf)
     active = np.empty(candidates.size, np.intp)
     free = np.array([a for a in range(candidates.size) if penalty[a] == 0.0 and design.rank[candidates[a]] > 0])
     last = residual.copy()
@@ -350,22 +349,12 @@ def gradient_norms(design, residual, candidates, norms):
     in: design; residual (n,); candidates (m,)
     out: norms (m,)
     """
-    n = residual.size
-    sums = np.empty(design.n_bins.max())
+    width = design.n_bins.max()
+    sums, c = np.empty((4, width)), np.empty(width)
     for a in range(candidates.size):
-        j = candidates[a]
-        n_bins, rank, start = design.n_bins[j], design.rank[j], design.table_start[j]
-        sums[:n_bins] = 0.0
-        codes = design.codes[j]
-        for i in range(n):
-            sums[codes[i]] += residual[i]
-        total = 0.0
-        for k in range(rank):
-            product = 0.0
-            for b in range(n_bins):
-                product += design.tables[start + b * rank + k] * sums[b]
-            total += product * product
-        norms[a] = np.sqrt(total) / n
+        rank = design.rank[candidates[a]]
+        correlation(design, candidates[a], residual, sums, c[:rank])
+        norms[a] = norm(c[:rank])
 
 
 @compiled()

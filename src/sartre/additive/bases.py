@@ -10,7 +10,7 @@ from sartre.additive.design import Basis
 from sartre.additive.splines import spline
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,8 +58,8 @@ def with_missing(basis: Basis, scale: float = 1.0) -> Basis:
     return Basis(edges, table, penalty, line)
 
 
-def smooth_bases(X: NDArray[np.float64], n_splines: int, nominal: Collection[int] = ()) -> list[Basis]:
-    """Return the basis of every column for a model of penalised smooths.
+def smooth_bases(X: NDArray[np.float64], n_splines: int, nominal: Collection[int] = ()) -> Iterator[Basis]:
+    """Yield the basis of every column for a model of penalised smooths.
 
     Parameters
     ----------
@@ -70,15 +70,13 @@ def smooth_bases(X: NDArray[np.float64], n_splines: int, nominal: Collection[int
     nominal : collection of ints
         Columns whose values are levels.
     """
-    bases = []
     for j, column in enumerate(X.T):
         there = ~np.isnan(column)
         if not there.any():
-            bases.append(NOTHING)
+            yield NOTHING
             continue
         basis = level_basis(column) if j in nominal else spline(column[there], n_splines).basis()
-        bases.append(basis if there.all() else with_missing(basis))
-    return bases
+        yield basis if there.all() else with_missing(basis)
 
 
 def interval_bases(
@@ -88,8 +86,8 @@ def interval_bases(
     seed: int,
     nominal: Collection[int] = (),
     target: tuple[NDArray[np.float64], str] | None = None,
-) -> list[Basis]:
-    """Return the basis of every column for the group lasso: leaves of trees.
+) -> Iterator[Basis]:
+    """Yield the basis of every column for the group lasso: leaves of trees.
 
     A level is a leaf of every tree, and so is missing: each tree's indicator counts, as it does for intervals.
 
@@ -103,16 +101,14 @@ def interval_bases(
         What a supervised embedding fits its trees to.
     """
     scale = float(np.sqrt(embedding.n_trees))
-    bases = []
     for j, column in enumerate(X.T):
         there = ~np.isnan(column)
         if not there.any():
-            bases.append(NOTHING)
+            yield NOTHING
             continue
         if j in nominal:
             basis = level_basis(column, scale)._replace(penalty=None)
         else:
             y, of = (None, "") if target is None else (target[0][there], target[1])
             (basis,) = embedding.bases(column[there][:, None], [names[j]], seed, y, of)
-        bases.append(basis if there.all() else with_missing(basis, scale))
-    return bases
+        yield basis if there.all() else with_missing(basis, scale)

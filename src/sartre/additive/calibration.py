@@ -9,17 +9,17 @@ target, the number of samples, trees or distinct values.
 from __future__ import annotations
 
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from sartre.additive.chi_square import weighted_chi_square_tail
 from sartre.additive.group_lasso import Solution, solve
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sartre.additive.design import Design
 
 ROUNDS = 3  # of penalty and noise level, each from the other
@@ -36,7 +36,7 @@ def weighted_chi_square_quantile(level: float, weights: NDArray[np.float64]) -> 
     return _quantile(level, tuple(np.round(weights, 12).tolist()))
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=10_000)
 def _quantile(level: float, weights: tuple[float, ...]) -> float:
     array = np.array(weights)
     high = float(array.sum()) + 1e-3
@@ -52,6 +52,20 @@ def null_norms(design: Design, level: float) -> NDArray[np.float64]:
     for j in np.flatnonzero(design.rank > 0).tolist():
         quantiles[j] = weighted_chi_square_quantile(level, design.eigenvalues(j))
     return np.sqrt(quantiles)
+
+
+class NullNorms:
+    """The null norms of a design at any level, each level computed once, whichever thread asks first."""
+
+    def __init__(self, design: Design) -> None:
+        self._design, self._lock, self._known = design, Lock(), dict[float, NDArray[np.float64]]()
+
+    def at(self, level: float) -> NDArray[np.float64]:
+        """Return `null_norms` at a level."""
+        with self._lock:
+            if level not in self._known:
+                self._known[level] = null_norms(self._design, level)
+            return self._known[level]
 
 
 def solve_calibrated(

@@ -9,13 +9,15 @@ import numpy as np
 from sartre.additive.bins import code_type, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
 RANK_TOL = (
     1e-12  # directions with a smaller share of the largest eigenvalue are zero (each tree's leaves add up to one)
 )
+
+_GROWTH = 9  # eighths of what the tables need, where they need more room
 
 ROUGH_TOL = 1e-14  # no direction but the line is smoother than this share of the roughest: rounding
 
@@ -76,13 +78,14 @@ class Design(NamedTuple):
         return self.spectrum[self.spectrum_start[j] : self.spectrum_start[j] + self.rank[j]]
 
 
-def prepare(X: NDArray[np.float64], bases: Sequence[Basis]) -> Design:
+def prepare(X: NDArray[np.float64], bases: Iterable[Basis]) -> Design:
     """Encode the columns and diagonalise every variable's basis.
 
     Parameters
     ----------
     X : array of shape (n, d)
     bases : d bases, one a column
+        They may be made one by one: no more than one is held.
 
     Returns
     -------
@@ -97,16 +100,23 @@ def prepare(X: NDArray[np.float64], bases: Sequence[Basis]) -> Design:
     >>> design.eigenvalues(0)
     array([0.5])
     """
-    n_bins = np.array([len(basis.table) for basis in bases], dtype=np.intp)
-    codes = np.empty((len(bases), len(X)), dtype=code_type(int(n_bins.max(initial=1))))
-    tables, spectra, roughness = [], [], []
+    n, d = X.shape
+    codes, n_bins = np.empty((d, n), dtype=code_type(1)), np.empty(d, dtype=np.intp)
+    tables, filled, spectra, roughness = np.empty(0), 0, [], []
     for j, basis in enumerate(bases):
+        n_bins[j] = len(basis.table)
+        if code_type(len(basis.table)) is np.uint16 and codes.dtype == np.uint8:
+            codes = codes.astype(np.uint16)
         codes[j] = encode(X[:, j], basis.edges)
-        share = np.bincount(codes[j], minlength=n_bins[j]) / len(X)
-        rotation = rotate(basis, share)
-        tables.append(((basis.table - rotation.mean) @ rotation.vectors).ravel())
+        rotation = rotate(basis, np.bincount(codes[j], minlength=n_bins[j]) / n)
+        table = ((basis.table - rotation.mean) @ rotation.vectors).ravel()
+        if filled + len(table) > len(tables):  # grown in place: a list of tables and their union would be twice as much
+            tables.resize(_GROWTH * (filled + len(table)) // 8, refcheck=False)
+        tables[filled : filled + len(table)] = table
+        filled += len(table)
         spectra.append(rotation.squares)
         roughness.append(rotation.roughness)
+    tables.resize(filled, refcheck=False)
     rank = np.array([len(spectrum) for spectrum in spectra], dtype=np.intp)
     return Design(
         codes=codes,
@@ -114,7 +124,7 @@ def prepare(X: NDArray[np.float64], bases: Sequence[Basis]) -> Design:
         rank=rank,
         table_start=_starts(n_bins * rank),
         spectrum_start=_starts(rank),
-        tables=np.concatenate([np.empty(0), *tables]),
+        tables=tables,
         spectrum=np.concatenate([np.empty(0), *spectra]),
         roughness=np.concatenate([np.empty(0), *roughness]),
     )

@@ -43,6 +43,8 @@ class Solution:
     ends : array of shape (m,)
     residual : array of shape (n,)
         y - mean(y) - fit.
+    bounds : array of shape (m,)
+        At least |Phi_j' residual| / n of each candidate.
     objective, gap : float
         The value reached, and an upper bound on its distance to the optimum.
     n_epochs : int
@@ -56,6 +58,7 @@ class Solution:
     coefficients: NDArray[np.float64]
     ends: NDArray[np.intp]
     residual: NDArray[np.float64]
+    bounds: NDArray[np.float64]
     objective: float
     gap: float
     n_epochs: int
@@ -134,7 +137,7 @@ def solve(
     weights : array of shape (m,), optional
         Factor of the penalty for each candidate; 0 leaves one unpenalised. All one by default.
     start : Solution, optional
-        A solution for the same candidates to start from.
+        A solution for the same target and candidates to start from.
     tol : float
         Stop when the duality gap is at most ``tol * |y - mean(y)|^2 / n``.
     max_epochs : int
@@ -162,12 +165,13 @@ def solve(
     begins = ends - design.rank[candidates]
     if start is None:
         coefficients, residual = np.zeros(ends[-1] if len(ends) else 0), y.copy()
-    else:
-        coefficients, residual = start.coefficients.copy(), start.residual.copy()
+        bounds = np.full(len(candidates), np.inf)
+    else:  # what was safely out at its residual need not be looked at again
+        coefficients, residual, bounds = start.coefficients.copy(), start.residual.copy(), start.bounds.copy()
     objective, gap, n_epochs, converged = _kernels.group_lasso(
-        design, y, candidates, penalties, begins, coefficients, residual, tol, max_epochs
+        design, y, candidates, penalties, begins, coefficients, residual, bounds, tol, max_epochs
     )
-    return Solution(candidates, penalties, coefficients, ends, residual, objective, gap, n_epochs, converged)
+    return Solution(candidates, penalties, coefficients, ends, residual, bounds, objective, gap, n_epochs, converged)
 
 
 def solve_path(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 DEGREE = 4
 ALL_PAIRS = 100  # up to so many candidates every pair is looked at; above, pairs with a variable that is promising
+BLOCK = 128  # candidates whose functions are held in single precision at a time; no fewer than ALL_PAIRS
 LOOKED_AT = 10  # pairs whose exact null is computed, those with the largest T
 GRID = 25  # points of a surface along each variable
 _ORDERS = np.arange(1.0, DEGREE + 1)
@@ -49,16 +50,18 @@ class PairBasis(NamedTuple):
     """What pairs are made of.
 
     values (d, n, 4): functions of every variable, orthonormal over the samples, or zero; orders (d, 4): of each;
-    grids: for every variable, samples whose values are the grid of a surface, increasing.
+    grids: for every variable, samples whose values are the grid of a surface, increasing; useful (d,): whether it has
+    functions that are not zero.
     """
 
     values: NDArray[np.float64]
     orders: NDArray[np.float64]
     grids: list[NDArray[np.intp]]
+    useful: NDArray[np.bool_]
 
     def usable(self, variables: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the variables that have functions."""
-        return variables[self.values[variables, :, 0].any(axis=1)]
+        return variables[self.useful[variables]]
 
 
 def pair_basis(X: NDArray[np.float64], nominal: Collection[int] = ()) -> PairBasis:
@@ -87,7 +90,7 @@ def pair_basis(X: NDArray[np.float64], nominal: Collection[int] = ()) -> PairBas
         else:
             values[j][there] = rank_polynomials(column[there][:, None])[0] * np.sqrt(n / len(there))
             grids.append(there[_spread_out(column[there])])
-    return PairBasis(values, orders, grids)
+    return PairBasis(values, orders, grids, np.array([functions[:, 0].any() for functions in values], dtype=bool))
 
 
 def _contrasts(levels: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -174,8 +177,7 @@ class PairSearch:
     def __init__(self, basis: PairBasis, candidates: NDArray[np.intp]) -> None:
         candidates = basis.usable(candidates)
         self._basis, self._candidates = basis, candidates
-        mine = basis.values[candidates].astype(np.float32)  # T need not be exact: the pairs looked at are done again
-        self._wide = mine.transpose(1, 0, 2).reshape(basis.values.shape[1], -1)
+        self._all = self._functions(np.arange(len(candidates))) if len(candidates) <= ALL_PAIRS else None
 
     def best(
         self,
@@ -217,13 +219,21 @@ class PairSearch:
         return found
 
     def _statistics(self, rows: NDArray[np.intp], residual: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return sum_pq (sum_i P_p P_q r)^2 / (p q) for some candidates with all, by one product."""
-        whole = len(rows) == len(self._candidates)
-        columns = (DEGREE * rows[:, None] + np.arange(DEGREE)).ravel()
-        left = (self._wide if whole else self._wide[:, columns]) * residual[:, None].astype(np.float32)
-        sums = (left.T @ self._wide).reshape(len(rows), DEGREE, -1, DEGREE)
+        """Return sum_pq (sum_i P_p P_q r)^2 / (p q) for some candidates with all, by products of blocks."""
+        left = (self._functions(rows) if self._all is None else self._all) * residual[:, None].astype(np.float32)
         weights = (1 / self._basis.orders[self._candidates]).astype(np.float32)
-        return np.einsum("apbq,ap,bq->ab", sums**2, weights[rows], weights, optimize=True)
+        result = np.empty((len(rows), len(self._candidates)), dtype=np.float32)
+        for first in range(0, len(self._candidates), BLOCK):
+            some = np.arange(first, min(first + BLOCK, len(self._candidates)))
+            right = self._functions(some) if self._all is None else self._all
+            sums = (left.T @ right).reshape(len(rows), DEGREE, -1, DEGREE)
+            result[:, some] = np.einsum("apbq,ap,bq->ab", sums**2, weights[rows], weights[some], optimize=True)
+        return result
+
+    def _functions(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the functions of some candidates, (n, 4 k): T need not be exact, pairs looked at are done again."""
+        mine = self._basis.values[self._candidates[places]].astype(np.float32)
+        return mine.transpose(1, 0, 2).reshape(self._basis.values.shape[1], -1)
 
 
 class Projection:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sartre.additive.calibration import null_norms, solve_calibrated
+from sartre.additive.calibration import NullNorms, null_norms, solve_calibrated
 from sartre.additive.group_lasso import gradient_norms, terms
 from sartre.additive.interactions import ALL_PAIRS, PairBasis, PairSearch, Projection
 from sartre.additive.robust import UNEQUAL, calls_for_robust, robust_covariance
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sartre.additive.term_model import Term
 
 SCREENING_LEVEL = 0.05  # chance of a useless variable to pass the screening
+MOST_BY_CHANCE = 20  # of them that may be expected to pass; with more than 400 candidates the level is lower
 STAY = 0.001  # p-value at which a pair stays once it is in
 MOST_PAIRS = 25
 MOST_ROUNDS = 3  # of screening the residual
@@ -68,18 +69,18 @@ class Prepared(NamedTuple):
     """What all targets of a table share.
 
     X: the columns, standardised, missing values at the mean; straight: which of them have a line (levels have none);
-    intervals to screen with, and their null norms at the level of the screening and at that of unequal variances;
-    smooths to decide with; what pairs are made of where they are wanted; whether the tests are to hold whatever the
+    intervals to screen with, and their null norms, those at the level of unequal variances by themselves; smooths to
+    decide with, and theirs; what pairs are made of where they are wanted; whether the tests are to hold whatever the
     variance of the noise.
     """
 
     X: NDArray[np.float64]
     straight: NDArray[np.bool_]
     intervals: Design
-    norms: NDArray[np.float64]
+    norms: NullNorms
     strict_norms: NDArray[np.float64]
     smooths: Design
-    smooth_norms: NDArray[np.float64]
+    smooth_norms: NullNorms
     pairs: PairBasis | None
     robust: bool
 
@@ -93,11 +94,29 @@ def prepare_selection(
     nominal: Collection[int] = (),
 ) -> Prepared:
     """Prepare the screening and the tests of all columns of a table, NaN where missing; `nominal` ones are levels."""
-    standardised = np.asfortranarray(np.column_stack([standardise(column) for column in X.T]))
+    standardised = np.empty(X.shape, order="F")
+    for j, column in enumerate(X.T):
+        standardised[:, j] = standardise(column)
     straight = ~np.isin(np.arange(X.shape[1]), list(nominal))
-    norms, strict = (null_norms(intervals, level) for level in (SCREENING_LEVEL, UNEQUAL / X.shape[1]))
-    smooth_norms = null_norms(smooths, SCREENING_LEVEL)
+    norms, strict, smooth_norms = NullNorms(intervals), null_norms(intervals, UNEQUAL / X.shape[1]), NullNorms(smooths)
     return Prepared(standardised, straight, intervals, norms, strict, smooths, smooth_norms, pairs, robust)
+
+
+def screening_level(n_candidates: int) -> float:
+    """Return the chance of a useless variable to pass the screening: 0.05, halved until 20 at most are expected to.
+
+    Every one that passes is fitted and tested, so that without this bound the work for one target would grow with the
+    cube of the candidates; and what stays at last has a p-value far below this level anyway.
+
+    Examples
+    --------
+    >>> screening_level(100), screening_level(400), screening_level(10_000)
+    (0.05, 0.05, 0.0015625)
+    """
+    level = SCREENING_LEVEL
+    while level * n_candidates > MOST_BY_CHANCE:
+        level /= 2
+    return level
 
 
 def standardise(column: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -134,12 +153,13 @@ def select(
     required : sequence of ints
         Candidates that stay whatever their test says.
     """
-    screened = solve_calibrated(prepared.intervals, y, candidates, prepared.norms, tol)
+    loose = screening_level(len(candidates))
+    screened = solve_calibrated(prepared.intervals, y, candidates, prepared.norms.at(loose), tol)
     margins = {term.variable: term.margin for term in terms(prepared.intervals, y, screened)}
     short = sorted(margins, key=margins.__getitem__, reverse=True)[: max(1, len(y) // 20)]
     if SAMPLES_A_TERM * len(candidates) <= len(y):  # intervals see little of many weak straight effects
         lines = candidates[prepared.straight[candidates]]
-        short += lines[linear_p_values(prepared.X[:, lines], y) < SCREENING_LEVEL].tolist()
+        short += lines[linear_p_values(prepared.X[:, lines], y) < loose].tolist()
     first: list[Term] = [j for j in candidates.tolist() if j in {*short, *required}]
     search = _Search(prepared, y, candidates, set(required))
     pairs = None if prepared.pairs is None else PairSearch(prepared.pairs, candidates)
@@ -200,15 +220,18 @@ class _Search:
     def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
         """Screen again by what the model leaves of the target: much smaller, it shows effects that were hidden."""
         prepared, candidates = self._prepared, self._candidates
+        norms = prepared.smooth_norms.at(screening_level(len(candidates)))[candidates]
         for _ in range(MOST_ROUNDS):
             residual = self.residual(chosen)
             gradients = gradient_norms(prepared.smooths, residual, candidates) * np.sqrt(len(residual))
-            passing = candidates[gradients > prepared.smooth_norms[candidates] * residual.std()].tolist()
+            passing = candidates[gradients > norms * residual.std()].tolist()
             fresh = [j for j in passing if j not in tried]
             if not fresh:
                 break
             tried = [*tried, *fresh]
-            chosen = self.pruned([*chosen, *fresh], level)
+            before, chosen = chosen, self.pruned([*chosen, *fresh], level)
+            if chosen == before:  # what is left of the target is as it was
+                break
         return chosen
 
     def grown(self, chosen: list[Term], pairs: PairSearch, level: float) -> list[Term]:
@@ -245,7 +268,8 @@ class _Search:
             return inside
         size = np.abs(residual - residual.mean())
         gradients = gradient_norms(self._prepared.intervals, size, candidates) * np.sqrt(len(size)) / size.std()
-        ratio = gradients / np.maximum(self._prepared.norms[candidates], np.finfo(float).tiny)
+        norms = self._prepared.norms.at(SCREENING_LEVEL)[candidates]
+        ratio = gradients / np.maximum(norms, np.finfo(float).tiny)
         most = np.argsort(-ratio, kind="stable")[:MOST_PROMISING]
         return np.union1d(inside, candidates[most[ratio[most] > 1]])
 

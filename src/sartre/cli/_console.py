@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SECONDS_BETWEEN_LINES = 1.5  # two seconds of silence look like a hang, and a busy machine is late
+LONG_RUN = 0.05, 60.0  # share of the time so far that a long run may be silent, and the longest silence
 UNEXPECTED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 EXIT_CODES = "Exit codes: 0 fine, 1 unexpected failure, 2 bad input or settings, 130 interrupted."
 _COUNT = re.compile(r"(?P<stage>[^:]+): (?P<done>\d+) of (?P<total>\d+)\b")
@@ -93,7 +94,7 @@ def _warnings_in_one_line() -> Iterator[None]:
 
 @contextmanager
 def progress(first: str) -> Iterator[Callable[[str], None]]:
-    """Show where the work stands, on standard error: a bar on a terminal, else a line every two seconds.
+    """Show where the work stands, on standard error: a bar on a terminal, else a line every two seconds, later fewer.
 
     The text is that of the library's latest log record; what is yielded begins a stage that has none yet.
     """
@@ -131,7 +132,7 @@ class _Handler(logging.Handler):
 
 
 class _Lines:
-    """One line at once, then one every two seconds, from a thread of its own: nothing that is slow holds it up."""
+    """One line at once, then one after each `pause`, from a thread of its own: nothing that is slow holds it up."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -152,9 +153,23 @@ class _Lines:
         self._thread.join()
 
     def _tell(self) -> None:
-        while not self._ended.wait(SECONDS_BETWEEN_LINES):
+        elapsed = 0.0
+        while not self._ended.wait(pause(elapsed)):
+            elapsed = time.monotonic() - self._began
             with suppress(OSError):  # standard error may be gone; the work goes on
-                err.print(f"{self._text} ({time.monotonic() - self._began:.0f} s)", soft_wrap=True)
+                err.print(f"{self._text} ({elapsed:.0f} s)", soft_wrap=True)
+
+
+def pause(elapsed: float) -> float:
+    """Return the seconds to the next line of a run: two at first, a minute in a run of hours.
+
+    Examples
+    --------
+    >>> pause(10), pause(600), pause(7200)
+    (1.5, 30.0, 60.0)
+    """
+    share, longest = LONG_RUN
+    return max(SECONDS_BETWEEN_LINES, min(share * elapsed, longest))
 
 
 class _Bar:

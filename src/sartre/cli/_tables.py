@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sartre import Dag
     from sartre.cli._learning import Learnt
 
-SHOWN_EDGES = 100
+SHOWN_EDGES = SHOWN_NAMES = 100
 
 
 def print_summary(learnt: Learnt, out: Console) -> None:
@@ -27,7 +27,9 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     if asked.stability is not None:
         bound = learnt.document["stability"]["false_edges_bound"]
         out.print(f"At most {bound:.2g} edges with a frequency of 0.6 or more are expected by chance", soft_wrap=True)
-    out.print("Order: " + ", ".join(learnt.document["order"]), soft_wrap=True)
+    order = learnt.document["order"]
+    rest = f" and {len(order) - SHOWN_NAMES} more, in {asked.graph_file}" if len(order) > SHOWN_NAMES else ""
+    out.print(f"Order: {', '.join(order[:SHOWN_NAMES])}{rest}", soft_wrap=True)
     if learnt.truth is not None:
         out.print(_comparison(learnt.truth, model.graph_))
         out.print("SHD counts wrong edges, SID wrong causal effects: lower is better.")

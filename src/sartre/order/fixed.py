@@ -40,6 +40,8 @@ class FixedOrder(BaseEstimator):
         """Check the order against the columns of a table, and against what must precede what."""
         names = as_table(X).names
         self.order_ = check_order(self.order, names)
+        if before is None:
+            return self
         demanded = check_before(before, names)[np.ix_(self.order_, self.order_)]
         for later, earlier in np.argwhere(np.tril(demanded)).tolist():
             a, b = names[self.order_[later]], names[self.order_[earlier]]

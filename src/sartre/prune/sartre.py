@@ -52,18 +52,23 @@ class Interaction(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """What is to be pruned: the order, and which edges [parent, child] may or must stay."""
+    """What is to be pruned: the order, the columns without causes, and which edges [parent, child] may or must stay.
+
+    Without a mask all that the order allows may stay, and none must: nothing of size d x d is made.
+    """
 
     order: NDArray[np.intp]
-    allowed: NDArray[np.bool_]
-    required: NDArray[np.bool_]
+    constant: NDArray[np.bool_]
+    allowed: NDArray[np.bool_] | None
+    required: NDArray[np.bool_] | None
 
     def targets(self) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
         """Yield every target with its candidate parents and the required ones among them."""
         for k, target in enumerate(self.order.tolist()):
-            before = self.order[:k]
-            parents = before[self.allowed[before, target]]
-            yield target, parents, parents[self.required[parents, target]]
+            parents = self.order[: 0 if self.constant[target] else k]
+            if self.allowed is not None:
+                parents = parents[self.allowed[parents, target]]
+            yield target, parents, parents[:0] if self.required is None else parents[self.required[parents, target]]
 
 
 class SARTRE(BaseEstimator):
@@ -243,10 +248,11 @@ class SARTRE(BaseEstimator):
         required: Any,  # noqa: ANN401
     ) -> _Task:
         positions = check_order(order, table.names)
+        if candidates is None and required is None:
+            return _Task(positions, table.constant, None, None)
         allowed = check_candidates(candidates, positions, table.names)
         demanded = check_required(required, positions, allowed, table.names)
-        allowed[:, table.constant] = False
-        return _Task(positions, allowed, demanded)
+        return _Task(positions, table.constant, allowed, demanded)
 
     def _fits(self, table: Table, task: _Task, values: Sequence[float]) -> tuple[Table, list[list[TargetFit]]]:
         """Return the rows that were used, and each target's results, one a value."""
@@ -272,16 +278,18 @@ class SARTRE(BaseEstimator):
         return table, fits
 
     def _keep(self, table: Table, task: _Task, fits: list[TargetFit]) -> SARTRE:
-        self.adjacency_matrix_ = np.zeros(task.allowed.shape, dtype=np.uint8)
+        self.adjacency_matrix_ = np.zeros((len(task.order), len(task.order)), dtype=np.uint8)
         for fit in fits:
             self.adjacency_matrix_[fit.parents, fit.target] = 1
-        untold = np.argwhere(task.required & (self.adjacency_matrix_ == 0)).tolist()  # of a constant, or of a copy
         rows = [row for fit in fits for row in fit.rows()]
-        self.edges_ = edge_table([*rows, *((a, b, np.nan, np.nan, np.nan) for a, b in untold)], table.names)
-        self.adjacency_matrix_[task.required] = 1
+        if task.required is not None:
+            untold = np.argwhere(task.required & (self.adjacency_matrix_ == 0)).tolist()  # of a constant, or of a copy
+            rows += [(a, b, np.nan, np.nan, np.nan) for a, b in untold]
+            self.adjacency_matrix_[task.required] = 1
+        self.edges_ = edge_table(rows, table.names)
         if self._automatic():
             expected = expected_false(self._level(), pairs=self._pairs_wanted())
-            self.false_edges_bound_ = float((task.allowed & ~task.required).any(axis=0).sum() * expected)
+            self.false_edges_bound_ = expected * sum(len(parents) > len(kept) for _, parents, kept in task.targets())
             self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
             pairs = [(fit.target, pair) for fit in fits for pair in fit.pairs]
             self.interactions_ = pd.DataFrame(

@@ -76,9 +76,11 @@ def random_dag(
 def _erdos_renyi(n_nodes: int, n_edges: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Choose ``n_edges`` of all pairs; edges run from the lower to the higher number."""
     adjacency = np.zeros((n_nodes, n_nodes), dtype=bool)
-    rows, columns = np.triu_indices(n_nodes, k=1)
-    chosen = rng.choice(len(rows), size=n_edges, replace=False)
-    adjacency[rows[chosen], columns[chosen]] = True
+    later = np.arange(n_nodes - 1, -1, -1)  # pairs are numbered row by row; each node has so many with later ones
+    ends = np.cumsum(later)
+    chosen = rng.choice(int(ends[-1]), size=n_edges, replace=False)
+    rows = np.searchsorted(ends, chosen, side="right")
+    adjacency[rows, chosen - ends[rows] + n_nodes] = True
     return adjacency
 
 
