@@ -60,9 +60,9 @@ def test_interval_totals_are_the_counts_and_sums_of_the_rows(n, seed):
             first = counter.pair_start[j, k]
             table = totals.pairs[first : first + counter.n_bins[j] * counter.n_bins[k]]
             np.testing.assert_array_equal(table, (onehot[j].T @ onehot[k]).ravel())
-    sums = np.vstack([indicators.T @ X for indicators in onehot])
-    np.testing.assert_allclose(counter.bin_sums(totals), sums, rtol=1e-9, atol=1e-8 * np.abs(X).max())
-    np.testing.assert_allclose(counter.variances(totals), X.var(axis=0), rtol=1e-4, atol=1e-9)
+    sums = np.vstack([indicators.T @ (X - counter.centre) for indicators in onehot])
+    np.testing.assert_allclose(counter.deviations(totals), sums, rtol=1e-9, atol=1e-8 * np.abs(X).max())
+    np.testing.assert_allclose(counter.variances(totals), X.var(axis=0), rtol=1e-7, atol=1e-12)
 
 
 def test_smooth_totals_are_the_products_of_the_functions_and_stay_orthonormal_over_all_rows():

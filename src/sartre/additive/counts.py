@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 UNIT = 2.0**30  # a standard deviation of the sample in fixed point
 LARGEST = 2.0**42  # 4096 of them; what is further away is counted as that, so that sums of 2^31 rows fit
-COARSE = 14  # bits that squares do without
+HALF = 15  # bits of the lower part of a value; squares are added up part by part
 ROWS = 8192  # whose codes stay in the first-level cache while pairs are counted
 
 
@@ -39,8 +39,9 @@ class IntervalTotals:
         How often the bins of two columns meet: a (B_j, B_k) table for each pair (0, 1), (0, 2), ..., (1, 2), ...
     sums : int64 array of shape (bins of all columns, d)
         Sums of every column's values, in fixed point, by every column's bins.
-    squares : int64 array of shape (d,)
-        Of every column's values, in coarser fixed point.
+    squares : int64 array of shape (3, d)
+        Of the upper parts h of every column's values, of their products with the lower parts l, and of the lower parts:
+        a value is 2^15 h + l.
     sizes : int64 array of shape (bins of all columns,)
         Rows in each bin.
     """
@@ -80,7 +81,7 @@ class IntervalCounter:
     >>> totals.pairs.reshape(2, 2)
     array([[1, 0],
            [1, 1]])
-    >>> counter.bin_sums(totals)[:2]
+    >>> counter.deviations(totals)[:2]
     array([[ 0.,  5.],
            [ 2., 11.]])
     """
@@ -116,7 +117,7 @@ class IntervalCounter:
         n_bins, d = self.n_bins, len(self.edges)
         n_pairs = (int(n_bins.sum()) ** 2 - int((n_bins**2).sum())) // 2
         pairs, sums = np.zeros(n_pairs, np.int64), np.zeros((int(n_bins.sum()), d), np.int64)
-        squares, sizes = np.zeros(d, np.int64), np.zeros(int(n_bins.sum()), np.int64)
+        squares, sizes = np.zeros((3, d), np.int64), np.zeros(int(n_bins.sum()), np.int64)
         bin_start = np.cumsum(n_bins) - n_bins
         edges, edge_start = np.concatenate([np.empty(0), *self.edges]), np.append(0, np.cumsum(n_bins - 1))
         kind = code_type(int(n_bins.max(initial=1)))
@@ -127,16 +128,18 @@ class IntervalCounter:
             _count_kernels.fixed_point(part, self.centre, self.scale, UNIT, LARGEST, whole)
             _count_kernels.count_pairs(codes, n_bins, pairs)
             _count_kernels.add_by_bin(codes, bin_start, whole, sums)
-            squares += ((whole + (1 << COARSE - 1) >> COARSE) ** 2).sum(axis=0)
+            upper, lower = whole >> HALF, whole & ((1 << HALF) - 1)
+            squares += np.stack([(upper**2).sum(axis=0), (upper * lower).sum(axis=0), (lower**2).sum(axis=0)])
             for j in range(d):
                 sizes[bin_start[j] : bin_start[j] + n_bins[j]] += np.bincount(codes[j], minlength=n_bins[j])
         return IntervalTotals(len(values), pairs, sums, squares, sizes)
 
-    def bin_sums(self, totals: IntervalTotals) -> NDArray[np.float64]:
-        """Return the sums of every column's values by all bins, in the columns' own units, shape (bins, d)."""
-        return totals.sums * (self.scale / UNIT) + np.outer(totals.sizes, self.centre)
+    def deviations(self, totals: IntervalTotals) -> NDArray[np.float64]:
+        """Return the sums of every column's values, less its centre, by all bins, shape (bins, d)."""
+        return totals.sums * (self.scale / UNIT)
 
     def variances(self, totals: IntervalTotals) -> NDArray[np.float64]:
         """Return the variance of every column's values, in its own unit squared."""
         mean = totals.sums[: self.n_bins[0]].sum(axis=0) / (totals.n * UNIT)
-        return (totals.squares * (2.0**COARSE / UNIT) ** 2 / totals.n - mean**2) * self.scale**2
+        weights = np.array([4.0**HALF, 2 * 2.0**HALF, 1.0])
+        return np.maximum(weights @ totals.squares / (totals.n * UNIT**2) - mean**2, 0.0) * self.scale**2
