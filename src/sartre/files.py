@@ -115,6 +115,34 @@ def _read_text(text: _Text) -> pd.DataFrame:
         )
 
 
+def parquet_batches(path: Path, size: int) -> Iterator[Any]:
+    """Read a Parquet file, or all in a folder and in those below it by the order of their paths, so many rows a time.
+
+    What pandas keeps as an index in a file is no column, and neither are the names of folders.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError:
+        raise ImportError(f"Reading '{path}' needs pyarrow; install it with: pip install \"sartre[arrow]\".") from None
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file or folder '{path}'; check its name.")
+    ends = tuple(end for end, kind in _ARROW.items() if kind == "Parquet")
+    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in ends) if path.is_dir() else [path]
+    if not files:
+        raise FileNotFoundError(f"There is no file that ends in {' or '.join(ends)} in the folder '{path}'.")
+    file = path
+    try:
+        for file in files:
+            with parquet.ParquetFile(file) as opened:
+                schema = opened.schema_arrow
+                index = (schema.pandas_metadata or {}).get("index_columns", [])
+                columns = [name for name in schema.names if name not in index]
+                yield from opened.iter_batches(batch_size=size, columns=columns)
+    except (pa.ArrowException, OSError):
+        raise ValueError(f"'{file}' is not a whole Parquet file; write it again.") from None
+
+
 def _read_arrow(path: Path, kind: str) -> pd.DataFrame:
     """Read a Parquet or Feather file; what pandas keeps as an index in it is no column."""
     try:
