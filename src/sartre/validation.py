@@ -311,7 +311,7 @@ def _check_finite(table: Table, *, missing: bool) -> None:
         if absent.all(axis=0).any():
             raise ValueError(f"Column '{names[int(absent.all(axis=0).argmax())]}' has no value at all. Leave it out.")
         values = np.where(absent, np.nanmedian(values, axis=0), values)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         spread = values.max(axis=0) - values.min(axis=0)
     largest = np.abs(values).max(axis=0)
     for j in np.flatnonzero(largest > LARGEST).tolist():
