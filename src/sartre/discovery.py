@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sartre.batches import WAYS, Survey, is_long, survey, survey_of_table
 from sartre.graph import Dag
 from sartre.knowledge import constraints
 from sartre.missing import imputed, read_table
@@ -19,7 +20,7 @@ from sartre.prune import SARTRE
 from sartre.scores import scored
 from sartre.steps import fit_within, fresh
 from sartre.table import Table
-from sartre.validation import check_order, seed_of
+from sartre.validation import check_choice, check_order, seed_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +65,8 @@ class CausalDiscovery(BaseEstimator):
     edges_ : DataFrame
         The edges with what the pruner says of each.
     order_step_, prune_step_ : the fitted steps
+    rows_seen_ : dict
+        How many rows each part saw: ``"order"``, and what the pruner says of its parts.
     fit_seconds_ : float
         How long it took.
     diagnostics_ : Diagnostics
@@ -137,11 +140,59 @@ class CausalDiscovery(BaseEstimator):
             At least 10 rows and 2 columns, of numbers or of categories.
         """
         start = perf_counter()
-        if isinstance(self.random_state, (int, float, str)):
-            seed_of("CausalDiscovery", self.random_state)  # a wrong seed is told before any work
-        self.__dict__.pop("scm_", None)  # that of an earlier fit
+        self._check_seed()
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
         table = read_table(X, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
+        data = table
+        if is_long(table) and hasattr(self.prune or SARTRE, "fit_batches"):
+            data = survey_of_table(table, seed_of("CausalDiscovery", self.random_state))
+        return self._learn(data, table, seed, start)
+
+    def fit_batches(self, source: Any) -> CausalDiscovery:  # noqa: ANN401
+        """Learn the graph from rows that are read batch by batch, in two passes: they need not fit into memory.
+
+        The first pass draws a sample of 50,000 rows, which the order, the intervals and the smooths are learnt from;
+        the second adds up what the pruner needs to know of all rows. The sample depends on the seed and on the rows'
+        numbers, so the graph is that of `fit` on the same rows, however they are cut into batches. With no more rows
+        than that, this is `fit`. ``rows_seen_`` says which part saw how many; ``diagnostics_``, ``scm_`` and
+        `report` are about the sample.
+
+        Parameters
+        ----------
+        source : path of a Parquet file or folder, Arrow data, list of tables, or function
+            As in `sartre.batches.Batches`. Columns of numbers; rows with missing values are refused or, with
+            ``missing="drop"``, left out. The pruner must have a ``fit_batches`` of its own: `sartre.prune.SARTRE`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> x0 = rng.normal(size=500)
+        >>> X = np.column_stack([x0, np.sin(2 * x0) + rng.normal(size=500) / 2])
+        >>> CausalDiscovery(random_state=0).fit_batches([X[:300], X[300:]]).graph_
+        Dag: 2 variables, 1 edges
+          x0 -> x1
+        """
+        start = perf_counter()
+        self._check_seed()
+        check_choice("CausalDiscovery.fit_batches", "missing", self.missing, WAYS)
+        if not hasattr(self.prune or SARTRE, "fit_batches"):
+            raise TypeError(
+                f"A pruner of rows in batches has a 'fit_batches', as SARTRE has. Got {self.prune!r}; use SARTRE, or "
+                "fit a sample of the rows."
+            )
+        found = survey(source, seed_of("CausalDiscovery", self.random_state), self.missing)
+        whole = found.whole()
+        return self.fit(whole) if whole is not None else self._learn(found, found.sample, 0, start)
+
+    def _check_seed(self) -> None:
+        """Tell of a wrong seed before any work."""
+        if isinstance(self.random_state, (int, float, str)):
+            seed_of("CausalDiscovery", self.random_state)
+
+    def _learn(self, data: Table | Survey, table: Table, seed: int, start: float) -> CausalDiscovery:
+        """Order, then prune. The order sees the sample of a survey; `table` is kept for what comes after."""
+        self.__dict__.pop("scm_", None)  # that of an earlier fit
         known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         orderer = fresh(OrderSearch() if self.order is None else self.order, **settings)
@@ -149,13 +200,13 @@ class CausalDiscovery(BaseEstimator):
         before, forbidden, required = known.before, known.forbidden, known.required
         if not isinstance(orderer, FixedOrder):
             _warn_about_categories(table, before)
-        numbers = scored(imputed(table, seed))
+        numbers = data.sample if isinstance(data, Survey) else scored(imputed(table, seed))
         self.order_step_ = fit_within(orderer, numbers, before=before if before.any() else None)
         self.order_ = check_order(self.order_step_.order_, table.names)
         known.check_order(self.order_, type(orderer).__name__)
         self.prune_step_ = fit_within(
             pruner,
-            table,
+            data,
             self.order_,
             candidates=~forbidden if forbidden.any() else None,
             required=required if required.any() else None,
@@ -164,6 +215,8 @@ class CausalDiscovery(BaseEstimator):
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
         self.edges_ = self.prune_step_.edges_
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
+        seen = getattr(self.prune_step_, "rows_seen_", {"prune": len(table.values)})
+        self.rows_seen_ = {"order": len(numbers.values), **seen}
         self._table, self._diagnostics = table, None
         self.fit_seconds_ = perf_counter() - start
         return self

@@ -59,7 +59,7 @@ def as_table(
     >>> as_table([[1, 2.5], [3, 4.5]]).names
     ('x0', 'x1')
     """
-    table = X if isinstance(X, Table) else _read(X, categories=categories)
+    table = read_columns(X, categories=categories)
     if table.levels and not categories:
         raise ValueError(
             f"Columns of numbers are needed here. Got categories: {_listed([table.names[j] for j in table.levels])}. "
@@ -234,7 +234,16 @@ def seed_of(owner: str, random_state: RandomState) -> int:
     return int(random_state)
 
 
-def _read(X: Any, *, categories: bool) -> Table:  # noqa: ANN401
+def read_columns(X: Any, *, categories: bool = False) -> Table:  # noqa: ANN401
+    """Read an array or data frame (a Table is one already) without a look at its values: NaN and infinity may be there.
+
+    Examples
+    --------
+    >>> read_columns([[1, None], [2, 3.5]]).values[0].tolist()
+    [1.0, nan]
+    """
+    if isinstance(X, Table):
+        return X
     if sparse.issparse(X):
         raise TypeError("A dense table is needed. Got a sparse matrix; pass X.toarray().")
     if nw.dependencies.is_pandas_like_dataframe(X):
@@ -303,7 +312,7 @@ def _check_finite(table: Table, *, missing: bool) -> None:
         if absent.all(axis=0).any():
             raise ValueError(f"Column '{names[int(absent.all(axis=0).argmax())]}' has no value at all. Leave it out.")
         values = np.where(absent, np.nanmedian(values, axis=0), values)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         spread = values.max(axis=0) - values.min(axis=0)
     largest = np.abs(values).max(axis=0)
     for j in np.flatnonzero(largest > LARGEST).tolist():

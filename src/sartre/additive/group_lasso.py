@@ -28,8 +28,8 @@ MAX_EPOCHS = 10_000
 
 
 @dataclass(frozen=True)
-class Solution:
-    """What `solve` found, and how well.
+class Groups:
+    """The blocks of coefficients of a solution.
 
     Attributes
     ----------
@@ -41,28 +41,12 @@ class Solution:
         Rotated coefficients g_j of all candidates, one block after the other (the original ones are V_j g_j; the norms
         are equal); the block of candidate a ends before ``ends[a]``.
     ends : array of shape (m,)
-    residual : array of shape (n,)
-        y - mean(y) - fit.
-    bounds : array of shape (m,)
-        At least |Phi_j' residual| / n of each candidate.
-    objective, gap : float
-        The value reached, and an upper bound on its distance to the optimum.
-    n_epochs : int
-        Sweeps over the active groups.
-    converged : bool
-        Whether ``gap <= tol * |y - mean(y)|^2 / n``.
     """
 
     candidates: NDArray[np.intp]
     penalties: NDArray[np.float64]
     coefficients: NDArray[np.float64]
     ends: NDArray[np.intp]
-    residual: NDArray[np.float64]
-    bounds: NDArray[np.float64]
-    objective: float
-    gap: float
-    n_epochs: int
-    converged: bool
 
     @property
     def blocks(self) -> list[NDArray[np.float64]]:
@@ -84,6 +68,32 @@ class Solution:
     def support(self) -> NDArray[np.intp]:
         """The candidates whose block is not zero."""
         return self.candidates[self.selected]
+
+
+@dataclass(frozen=True)
+class Solution(Groups):
+    """What `solve` found, and how well.
+
+    Attributes
+    ----------
+    residual : array of shape (n,)
+        y - mean(y) - fit.
+    bounds : array of shape (m,)
+        At least |Phi_j' residual| / n of each candidate.
+    objective, gap : float
+        The value reached, and an upper bound on its distance to the optimum.
+    n_epochs : int
+        Sweeps over the active groups.
+    converged : bool
+        Whether ``gap <= tol * |y - mean(y)|^2 / n``.
+    """
+
+    residual: NDArray[np.float64]
+    bounds: NDArray[np.float64]
+    objective: float
+    gap: float
+    n_epochs: int
+    converged: bool
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,22 @@ def linear_p_values(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[n
     square[np.diag_indices(m)] += 1e-8  # copies share their effect
     inverse = np.linalg.inv(square)
     beta = inverse @ (X.T @ y / n)
-    noise = max(float(np.mean((y - X @ beta) ** 2)), 1e-12) * n / max(n - m - 1, 1)
-    return 2 * stdtr(n - m - 1, -np.abs(beta) / np.sqrt(noise / n * np.diag(inverse)))
+    return _line_tests(n, beta, inverse, float(np.mean((y - X @ beta) ** 2)))
+
+
+def gram_linear_p_values(n: int, square: NDArray[np.float64], cross: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the same from inner products over n: those of the columns, shape (m, m), and with the target, (m,)."""
+    shifted = square + 1e-8 * np.eye(len(cross))
+    inverse: NDArray[np.float64] = np.asarray(np.linalg.inv(shifted), dtype=np.float64)
+    beta = inverse @ cross
+    return _line_tests(n, beta, inverse, float(1.0 - beta @ (2 * cross - square @ beta)))
+
+
+def _line_tests(n: int, beta: NDArray[np.float64], inverse: NDArray[np.float64], left: float) -> NDArray[np.float64]:
+    """Test coefficients, given what the model leaves of the target's variance."""
+    df = n - len(beta) - 1
+    noise = max(left, 1e-12) * n / max(df, 1)
+    return 2 * stdtr(df, -np.abs(beta) / np.sqrt(noise / n * np.diag(inverse)))
 
 
 def near_copies(X: NDArray[np.float64]) -> list[tuple[int, int]]:

@@ -60,18 +60,24 @@ class AutomaticPruning:
         self._interactions, self._robust = interactions, robust
         self._lock, self._prepared = Lock(), dict[bool, Prepared]()
 
-    def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
-        """Choose the parents of one variable without missing values, once a level.
+    def fit(
+        self,
+        target: int,
+        parents: NDArray[np.intp],
+        required: NDArray[np.intp],
+        levels: Sequence[float] | None = None,
+    ) -> list[TargetFit]:
+        """Choose the parents of one variable without missing values, once a level (those of the class by default).
 
         A nominal variable is regressed by its k indicators, each at 1 / k of the level, and its parents are all theirs.
         """
         smooths = self._prepare(robust=self._robust is True).smooths
         usable = parents[smooths.rank[parents] > 0]
         if len(usable) == 0:
-            return [TargetFit(target, usable)] * len(self._levels)
+            return [TargetFit(target, usable)] * len(self._levels if levels is None else levels)
         kept = usable[np.isin(usable, required)].tolist()
         responses = self._table.responses(target)
-        levels = [level / len(responses) for level in self._levels]
+        levels = [level / len(responses) for level in (self._levels if levels is None else levels)]
         found = [self._chosen(target, response, usable, levels, kept) for response in responses]
         return [united(fits) for fits in zip(*found, strict=True)]
 

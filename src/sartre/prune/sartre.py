@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,13 +17,13 @@ from threadpoolctl import threadpool_limits
 from sartre.additive.group_lasso import TOL
 from sartre.additive.selection import expected_false
 from sartre.additive.trees import embedding_of
-from sartre.prune._automatic import AutomaticPruning, warn_about_near_copies, without_repeats
-from sartre.prune._edges import edge_table, moved
-from sartre.prune._paper import PaperPruning
+from sartre.batches import Survey, is_long, survey, survey_of_table
+from sartre.prune._edges import edge_table
+from sartre.prune._prepared import Settings, prepared_pruning
 from sartre.validation import Table, as_table, check_candidates, check_number, check_order, check_required, seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -89,6 +88,11 @@ class SARTRE(BaseEstimator):
     category of three levels or more is regressed by the indicators of its k common levels: at 1 / k of the level each,
     or each with the given penalty. Its parents are theirs, with k times the smallest p-value.
 
+    Of more than 50,000 rows, in memory or not (`fit_batches`), intervals and smooths are learnt from a sample of 50,000
+    that depends on the seed and the rows' numbers, and fitted to sums over all rows; pairs and robust tests see the
+    sample. Tables with categories of three levels or more, or with missing values, are the exception: all of it sees
+    all rows.
+
     Parameters
     ----------
     penalty : "auto" or float
@@ -133,6 +137,8 @@ class SARTRE(BaseEstimator):
     false_edges_bound_ : float
         With ``penalty="auto"``: the expected number of false edges, were no column to depend on another. It takes the
         tests for exact, which with under 100 samples and heavy tails they are not: twice as many have been seen.
+    rows_seen_ : dict
+        How many rows each part saw: ``"additive"`` and, with ``penalty="auto"``, ``"interactions"`` and ``"robust"``.
 
     References
     ----------
@@ -180,7 +186,7 @@ class SARTRE(BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, d) or data frame
+        X : array of shape (n, d), data frame, or what `sartre.batches.survey` gives
         order : sequence of d column indices or names
             Causes before effects.
         candidates : boolean array of shape (d, d), optional
@@ -189,11 +195,39 @@ class SARTRE(BaseEstimator):
             Edges that stay whatever the data says. They are not penalised, and their numbers are reported as measured.
         """
         self._check_settings()
-        table = as_table(X, min_rows=2, categories=True, missing=isinstance(X, Table))
-        task = self._task(table, order, candidates, required)
+        data = self._read(X)
+        task = self._task(data, order, candidates, required)
         value = self._level() if self._automatic() else self.penalty
-        tested, fits = self._fits(table, task, [float(value)])
+        tested, fits = self._fits(data, task, [float(value)])
         return self._keep(tested, task, [fit for (fit,) in fits])
+
+    def fit_batches(
+        self,
+        source: Any,  # noqa: ANN401
+        order: Sequence[Any],
+        candidates: Any = None,  # noqa: ANN401
+        required: Any = None,  # noqa: ANN401
+    ) -> SARTRE:
+        """Prune from rows that are read batch by batch, in two passes; the graph is that of `fit` on the same rows.
+
+        Parameters
+        ----------
+        source : path of a Parquet file or folder, Arrow data, list of tables, or function
+            As in `sartre.batches.Batches`; columns of numbers, none missing.
+        order, candidates, required : as in `fit`
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x0, x1 = rng.normal(size=(2, 600))
+        >>> X = np.column_stack([x0, x0**2 + x1])
+        >>> pruner = SARTRE(random_state=0).fit_batches([X[:200], X[200:]], order=[0, 1])
+        >>> pruner.edges_[["source", "target"]].to_numpy().tolist(), pruner.rows_seen_["additive"]
+        ([['x0', 'x1']], 600)
+        """
+        self._check_settings()
+        found = survey(source, seed_of("SARTRE", self.random_state))
+        return self.fit(found.whole() or found, order, candidates, required)
 
     def path(
         self,
@@ -233,20 +267,32 @@ class SARTRE(BaseEstimator):
         for value in values:
             check_number("SARTRE.path", name, value, low=0.0, high=np.inf if name == "penalty" else 1.0, open_low=True)
         values = sorted(values, reverse=name == "penalty")
-        table = as_table(X, min_rows=2, categories=True, missing=isinstance(X, Table))
-        _, fits = self._fits(table, self._task(table, order, candidates, required), values)
+        data = self._read(X)
+        table, fits = self._fits(data, self._task(data, order, candidates, required), values)
         frames = [edge_table((row for fit in fits for row in fit[k].rows()), table.names) for k in range(len(values))]
         for frame, value in zip(frames, values, strict=True):
             frame.insert(0, name, value)
         return pd.concat(frames, ignore_index=True)
 
+    def _read(self, X: Any) -> Table | Survey:  # noqa: ANN401
+        """Return a table or, of one with many rows, its survey."""
+        if isinstance(X, Survey):
+            if embedding_of("SARTRE", self.embedding).supervised:
+                raise ValueError(f"Rows in batches need an embedding of kind 'random'. Got {self.embedding!r}.")
+            return X
+        table = as_table(X, min_rows=2, categories=True, missing=isinstance(X, Table))
+        if is_long(table) and not embedding_of("SARTRE", self.embedding).supervised:
+            return survey_of_table(table, seed_of("SARTRE", self.random_state))
+        return table
+
     @staticmethod
     def _task(
-        table: Table,
+        data: Table | Survey,
         order: Sequence[Any],
         candidates: Any,  # noqa: ANN401
         required: Any,  # noqa: ANN401
     ) -> _Task:
+        table = data.sample if isinstance(data, Survey) else data
         positions = check_order(order, table.names)
         if candidates is None and required is None:
             return _Task(positions, table.constant, None, None)
@@ -254,21 +300,11 @@ class SARTRE(BaseEstimator):
         demanded = check_required(required, positions, allowed, table.names)
         return _Task(positions, table.constant, allowed, demanded)
 
-    def _fits(self, table: Table, task: _Task, values: Sequence[float]) -> tuple[Table, list[list[TargetFit]]]:
+    def _fits(self, data: Table | Survey, task: _Task, values: Sequence[float]) -> tuple[Table, list[list[TargetFit]]]:
         """Return the rows that were used, and each target's results, one a value."""
-        embedding, seed = embedding_of("SARTRE", self.embedding), seed_of("SARTRE", self.random_state)
-        if self._automatic():
-            warn_about_near_copies(table)
-            table = without_repeats(table)
-            settings = {
-                "interactions": self._pairs_wanted(),
-                "robust": "auto" if self.robust is None or self.robust == "auto" else bool(self.robust),
-            }
-            method = partial(AutomaticPruning, embedding=embedding, seed=seed, levels=values, tol=self.tol, **settings)
-        else:
-            method = partial(PaperPruning, embedding=embedding, seed=seed, penalties=values, tol=self.tol)
-        shared = method(table)
-        jobs = (delayed(_fit_target)(method, shared, table, *one) for one in task.targets())
+        prepared = prepared_pruning(data, values, self._settings())
+        table, self.rows_seen_ = prepared.table, prepared.rows_seen
+        jobs = (delayed(prepared.fit)(*one) for one in task.targets())
         fits = []
         with threadpool_limits(1, user_api="blas"):  # the parallelism is over targets
             for fit in Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs):
@@ -276,6 +312,17 @@ class SARTRE(BaseEstimator):
                 logger.info("prune: %d of %d targets fitted", len(fits), len(task.order))
         self._warn_unless_converged([fit[-1] for fit in fits], table.names)
         return table, fits
+
+    def _settings(self) -> Settings:
+        return Settings(
+            automatic=self._automatic(),
+            embedding=embedding_of("SARTRE", self.embedding),
+            seed=seed_of("SARTRE", self.random_state),
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+            interactions=self._pairs_wanted(),
+            robust="auto" if self.robust is None or self.robust == "auto" else bool(self.robust),
+        )
 
     def _keep(self, table: Table, task: _Task, fits: list[TargetFit]) -> SARTRE:
         self.adjacency_matrix_ = np.zeros((len(task.order), len(task.order)), dtype=np.uint8)
@@ -344,22 +391,3 @@ class SARTRE(BaseEstimator):
                     ConvergenceWarning,
                     stacklevel=4,
                 )
-
-
-def _fit_target(
-    method: Callable[[Table], AutomaticPruning | PaperPruning],
-    shared: AutomaticPruning | PaperPruning,
-    table: Table,
-    target: int,
-    parents: NDArray[np.intp],
-    required: NDArray[np.intp],
-) -> list[TargetFit]:
-    """Fit a target by what all share or, if it has missing values, by the rows where it has none."""
-    there = ~np.isnan(table.values[:, target])
-    if there.all() or len(parents) == 0:
-        return shared.fit(target, parents, required)
-    rows, columns = np.flatnonzero(there), np.append(parents, target)
-    part = table.select(columns).take(rows)
-    mine = np.flatnonzero(~part.silent[:-1])
-    fits = method(part).fit(len(parents), mine, np.flatnonzero(np.isin(parents, required)))
-    return [moved(fit, target, columns, rows) for fit in fits]
