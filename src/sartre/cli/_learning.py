@@ -75,7 +75,7 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         for path in filter(None, (asked.graph_file, edges_file, asked.report)):
             check_destination(path, asked.source)
         frame, truth = load(asked.source)
-        data = as_table(_chosen(frame, asked), categories=True, missing=True)
+        data = as_table(chosen(frame, asked), categories=True, missing=True)
         _check_missing(asked, data)
         standardize = getattr(model.prune, "penalty", "auto") != "auto" or type(model.order).__name__ in NEEDS_UNITS
         table = data.standardized() if standardize else data
@@ -129,7 +129,7 @@ def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
     return read_table(source), None
 
 
-def _chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
+def chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
     """Return the columns that were asked for."""
     if asked.columns is None:
         return frame
