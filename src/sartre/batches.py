@@ -134,7 +134,8 @@ class Survey:
         total, seen = None, 0
         jobs = (delayed(count)(values) for values in self.batches)
         with threadpool_limits(1, user_api="blas"):
-            for part in Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs):
+            parts: Any = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
+            for part in parts:
                 total = part if total is None else total + part
                 seen += part.n
                 logger.info("rows: %d of %d counted", seen, self.n)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sartre.confidence import Stability
     from sartre.diagnostics import Diagnostics
     from sartre.knowledge import Knowledge
+    from sartre.plan import Plan
     from sartre.scm import StructuralModel
     from sartre.validation import RandomState
 
@@ -220,6 +221,28 @@ class CausalDiscovery(BaseEstimator):
         self._table, self._diagnostics = table, None
         self.fit_seconds_ = perf_counter() - start
         return self
+
+    def plan(self, X: Any) -> Plan:  # noqa: ANN401 - any table, or its shape
+        """Estimate how long `fit` would take and how much memory, without running it.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), data frame, or the tuple (n, d)
+
+        Returns
+        -------
+        Plan
+            Printed, it is a table of the steps with what to do about those that are too long; `sartre.plan` says how
+            it is found, and how far it can be trusted.
+
+        Examples
+        --------
+        >>> [step.name for step in CausalDiscovery().plan((2000, 20)).steps]
+        ['order', 'pruning']
+        """
+        from sartre.plan import plan, shape_of  # noqa: PLC0415 - only those who plan need it
+
+        return plan(self, shape_of(X))
 
     @property
     def diagnostics_(self) -> Diagnostics:

@@ -26,6 +26,7 @@ _LONGEST_HEADER = 2**25  # bytes: two million names are counted before they are 
 _ARROW = {".parquet": "Parquet", ".pq": "Parquet", ".feather": "Feather", ".arrow": "Feather"}
 _BLOCK = 2**20
 _LARGE = 2**30  # bytes of a table in memory
+_HEAD = 2**24  # bytes: a longer text is judged by so much of it
 _OLD_PANDAS = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
 _EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _OLD_PANDAS else {}  # since 3.1 floats are read exactly
 _SEPARATORS = ";\t|,"  # the comma last: it is also a decimal mark
@@ -160,8 +161,8 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
         raise ValueError(f"'{file}' is not a whole Parquet file; write it again.") from None
 
 
-def _read_arrow(path: Path, kind: str) -> pd.DataFrame:
-    """Read a Parquet or Feather file; what pandas keeps as an index in it is no column."""
+def _read_arrow(path: Path, kind: str, first: int | None = None) -> pd.DataFrame:
+    """Read a Parquet or Feather file, or its first rows; what pandas keeps as an index in it is no column."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import feather, parquet  # noqa: PLC0415
@@ -173,9 +174,50 @@ def _read_arrow(path: Path, kind: str) -> pd.DataFrame:
         width = len(parquet.read_schema(path)) if kind == "Parquet" else 0
         if width > MAX_COLUMNS:
             raise _too_wide(path, width)
+        if first is not None:
+            return next(parquet.ParquetFile(path).iter_batches(first), pa.RecordBatch.from_pylist([])).to_pandas()
         return pd.read_parquet(path) if kind == "Parquet" else feather.read_feather(path)
     except (pa.ArrowException, OSError):
         raise ValueError(f"'{path}' is not a whole {kind} file; write it again, or export a CSV file.") from None
+
+
+def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
+    """Read the beginning of a file, and tell about how many rows it has: exactly for Parquet and short texts.
+
+    Parameters
+    ----------
+    source : str or Path
+        As for `read_table`.
+
+    Returns
+    -------
+    DataFrame, int
+        The first rows (all of a text of up to 16 MB), and the number of all.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> frame, n = peek(str(files("sartre.datasets") / "data" / "sachs_edges.csv"))
+    >>> list(frame.columns), n
+    (['source', 'target'], 17)
+    """
+    path = Path(source)
+    _check_is_file(path)
+    kind = _ARROW.get(path.suffix.lower())
+    if kind == "Parquet":
+        frame = _read_arrow(path, kind, first=1)
+        from pyarrow import parquet  # noqa: PLC0415 - an extra; it is there, for it has just been used
+
+        return frame, parquet.read_metadata(path).num_rows
+    size = path.stat().st_size
+    if kind is not None or size <= _HEAD:
+        frame = read_table(path)
+        return frame, len(frame)
+    with path.open("rb") as file:
+        content = file.read(_HEAD)
+    head = content[: content.rfind(b"\n") + 1]
+    frame = _read_text(_Text(str(path), head or content))
+    return frame, round(len(frame) * size / len(head or content))
 
 
 def check_destination(path: str | Path, source: str | Path | None = None) -> None:

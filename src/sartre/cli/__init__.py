@@ -15,11 +15,12 @@ from sartre.cli._console import EXIT_CODES, out
 from sartre.cli._discover import discover, prune
 from sartre.cli._evaluate import evaluate
 from sartre.cli._methods import methods
+from sartre.cli._plan import plan
 from sartre.cli._reproduce import reproduce
 from sartre.cli._simulate import simulate
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-for command in (discover, prune, evaluate, simulate, methods, reproduce):
+for command in (discover, prune, plan, evaluate, simulate, methods, reproduce):
     app.command(epilog=EXIT_CODES)(command)
 
 

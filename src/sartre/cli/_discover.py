@@ -17,12 +17,8 @@ from sartre.cli._tables import print_summary
 def discover(  # noqa: PLR0913 - one argument an option
     source: option.Source,
     *,
-    columns: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Use these columns only; all if not given.")
-    ] = None,
-    order: Annotated[
-        str, typer.Option(metavar="NAME", help="How the order is found; `sartre methods` lists the names.")
-    ] = "OrderSearch",
+    columns: option.Columns = None,
+    order: option.Order = "OrderSearch",
     prune: option.Prune = "SARTRE",
     settings: option.Settings = None,
     level: option.Level = None,

@@ -139,7 +139,7 @@ def _read(asked: Asked) -> tuple[Table | Survey, Dag | None]:
     if in_batches(asked.source):
         return survey(Batches(asked.source, asked.missing, asked.columns), asked.seed), None
     frame, truth = load(asked.source)
-    data = as_table(_chosen(frame, asked), categories=True, missing=True)
+    data = as_table(chosen(frame, asked), categories=True, missing=True)
     _check_missing(asked, data)
     return data, truth
 
@@ -168,7 +168,7 @@ def _in_memory(asked: Asked, table: Table | Survey) -> Table:
     return table
 
 
-def _chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
+def chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
     """Return the columns that were asked for."""
     if asked.columns is None:
         return frame

@@ -15,6 +15,12 @@ Source: TypeAlias = Annotated[
         "CSV on standard input; or a data set that comes along: sachs.",
     ),
 ]
+Columns: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="A,B,...", help="Use these columns only; all if not given.")
+]
+Order: TypeAlias = Annotated[
+    str, typer.Option(metavar="NAME", help="How the order is found; `sartre methods` lists the names.")
+]
 Prune: TypeAlias = Annotated[
     str, typer.Option(metavar="NAME", help="How edges are dropped; `sartre methods` lists the names.")
 ]

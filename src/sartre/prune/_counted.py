@@ -51,7 +51,7 @@ class CountedPaperPruning:
         n_jobs: int | None,
     ) -> None:
         self.table, self._penalties, self._tol = survey.sample, penalties, tol
-        bases = interval_bases(self.table.values, self.table.names, embedding, seed)
+        bases = list(interval_bases(self.table.values, self.table.names, embedding, seed))
         counter = IntervalCounter.of(bases, self.table.values)
         self._normal = normal_equations(bases, counter, survey.total(counter.count, n_jobs))
         self.rows_seen = {"additive": survey.n}

@@ -1,0 +1,99 @@
+"""``sartre plan``: what `sartre discover` would take, before it is run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
+from sartre.cli._console import guarded, out, progress
+from sartre.cli._learning import Asked, chosen, load, split_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sartre.plan import Plan
+
+
+def plan(
+    source: option.Source,
+    *,
+    columns: option.Columns = None,
+    order: option.Order = "OrderSearch",
+    prune: option.Prune = "SARTRE",
+    settings: option.Settings = None,
+    level: option.Level = None,
+    penalty: option.Penalty = None,
+    jobs: option.Jobs = 1,
+    as_json: option.Json = False,
+    debug: option.Debug = False,
+) -> None:
+    """Estimate the time and memory of `sartre discover`, step by step, without running it.
+
+    Of a long text file only the beginning is read, and the number of rows is estimated. The range is that of graphs of
+    different density; the estimates are fitted to measurements, scaled to this machine in a tenth of a second.
+
+    Example: sartre plan cells.csv --order SCORE --jobs 4
+    """
+    with guarded(debug=debug):
+        asked = Asked(
+            source=source,
+            columns=None if columns is None else split_names(columns),
+            order=order,
+            prune=prune,
+            settings=settings or [],
+            level=level,
+            penalty=penalty,
+            knowledge=None,
+            missing="error",
+            stability=None,
+            seed=0,
+            jobs=jobs,
+            out=Path(),
+            report=None,
+            no_data=False,
+        )
+        with progress(f"Looking at {'standard input' if source == '-' else source}"):
+            found = _planned(asked)
+        if as_json:
+            typer.echo(json.dumps(_document(found), indent=2, allow_nan=False))
+        else:
+            out.print(str(found), soft_wrap=True)
+
+
+def _planned(asked: Asked) -> Plan:
+    from sartre.cli._methods import build_model  # noqa: PLC0415
+    from sartre.plan import plan as planned  # noqa: PLC0415
+    from sartre.plan import reading_step  # noqa: PLC0415
+
+    model = build_model(asked)
+    frame, n = _beginning(asked.source)
+    d = chosen(frame, asked).shape[1]
+    return planned(model, (n, d), reading_step(asked.source, n, frame.shape[1]))
+
+
+def _beginning(source: str) -> tuple[pd.DataFrame, int]:
+    from sartre.files import peek  # noqa: PLC0415
+
+    if Path(source).is_file():
+        return peek(source)
+    frame, _ = load(source)
+    return frame, len(frame)
+
+
+def _document(found: Plan) -> dict[str, Any]:
+    """Return the plan for JSON, where nothing is NaN."""
+    steps = [
+        {name: None if value != value else value for name, value in step._asdict().items()}  # noqa: PLR0124 - NaN
+        for step in (*found.steps, found.total)
+    ]
+    return {
+        "rows": found.n_rows,
+        "variables": found.n_variables,
+        "threads": found.n_jobs,
+        "steps": steps,
+        "advice": list(found.advice),
+    }
