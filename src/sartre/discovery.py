@@ -20,7 +20,7 @@ from sartre.prune import SARTRE
 from sartre.scores import scored
 from sartre.steps import fit_within, fresh
 from sartre.table import Table
-from sartre.validation import check_choice, check_order, seed_of
+from sartre.validation import as_table, check_choice, check_order, seed_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -182,6 +182,7 @@ class CausalDiscovery(BaseEstimator):
                 "fit a sample of the rows."
             )
         found = survey(source, seed_of("CausalDiscovery", self.random_state), self.missing)
+        as_table(found.sample, min_columns=2)
         whole = found.whole()
         return self.fit(whole) if whole is not None else self._learn(found, found.sample, 0, start)
 
