@@ -161,7 +161,8 @@ class CausalDiscovery(BaseEstimator):
         ----------
         source : path of a Parquet file or folder, Arrow data, list of tables, or function
             As in `sartre.batches.Batches`. Columns of numbers; rows with missing values are refused or, with
-            ``missing="drop"``, left out. The pruner must have a ``fit_batches`` of its own: `sartre.prune.SARTRE`.
+            ``missing="drop"``, left out. The pruner must have a ``fit_batches`` of its own, as `sartre.prune.SARTRE`
+            has; its ``fit`` is given a `sartre.batches.Survey` in place of a table.
 
         Examples
         --------
