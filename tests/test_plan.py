@@ -11,12 +11,12 @@ import pytest
 
 import sartre.plan
 from sartre import CausalDiscovery
-from sartre.order import CAM, RESIT, SCORE, CaPS, FixedOrder, NoGAM, OrderSearch, R2Sort, RandomOrder
+from sartre.order import CAM, RESIT, SCORE, CaPS, DiffAN, FixedOrder, NoGAM, OrderSearch, R2Sort, RandomOrder
 from sartre.plan import COSTS, machine, plan, shape_of, tasks_of
 from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning
 
 TABLE = json.loads(COSTS.read_text(encoding="utf-8"))
-ORDERERS = [OrderSearch(), SCORE(), SCORE(exact=True), CaPS(), NoGAM(), CAM(), RESIT(), R2Sort()]
+ORDERERS = [OrderSearch(), SCORE(), SCORE(exact=True), CaPS(), NoGAM(), CAM(), RESIT(), DiffAN(), R2Sort()]
 PRUNERS = [SARTRE(), SARTRE(penalty=0.1), CAMPruning(), DAS(), CaPSPruning()]
 
 
