@@ -12,7 +12,7 @@ import sartre
 ROOT = Path(sartre.__file__).parent
 LAYERS = [  # each may import from itself and from those before it
     {"table", "columns", "missing", "scores", "validation", "files", "steps", "precedence", "knowledge", "checkpoint"}
-    | {"linear", "graph_text", "rows", "batches"},
+    | {"linear", "graph_text", "rows", "batches", "partitions", "parallel"},
     {"additive", "graph"},
     {"stein", "hsic"},
     {"order", "prune"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,11 @@ from sartre.table import Table
 from sartre.validation import as_table, check_choice, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from sartre.partitions import Partitions
 
 logger = logging.getLogger(__name__)
 WAYS = ("error", "drop")  # with missing values; the others need all rows at once
@@ -108,14 +111,14 @@ class Survey:
 
     Attributes
     ----------
-    batches : iterable of arrays of shape (m, d)
-        A pass over all rows, each time it is asked for.
+    batches : iterable of arrays of shape (m, d), or Partitions
+        A pass over all rows, each time it is asked for; or rows elsewhere, which are counted there.
     n : int
     sample : Table
         The rows that whatever needs rows sees (`sartre.rows`).
     """
 
-    batches: Iterable[NDArray[np.float64]]
+    batches: Iterable[NDArray[np.float64]] | Partitions
     n: int
     sample: Table
 
@@ -126,9 +129,8 @@ class Survey:
     def total(self, count: Callable[[NDArray[np.float64]], Any], n_jobs: int | None = None) -> Any:  # noqa: ANN401
         """Return the sum of ``count(values)`` over all batches; sums of whole numbers do not depend on `n_jobs`."""
         total, seen = None, 0
-        jobs = (delayed(count)(values) for values in self.batches)
         with threadpool_limits(1, user_api="blas"):
-            for part in Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs):
+            for part in self._counted(count, n_jobs):
                 total = part if total is None else total + part
                 seen += part.n
                 logger.info("rows: %d of %d counted", seen, self.n)
@@ -139,13 +141,20 @@ class Survey:
             )
         return total
 
+    def _counted(self, count: Callable[[NDArray[np.float64]], Any], n_jobs: int | None) -> Iterable[Any]:
+        """Return the totals of parts of the rows. Threads count those that are here: rows do not travel."""
+        if not isinstance(self.batches, Iterable):
+            return [self.batches.total(count)]
+        jobs = (delayed(count)(values) for values in self.batches)
+        return Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
+
 
 def survey(source: Any, seed: int, missing: str = "error") -> Survey:  # noqa: ANN401 - see Batches
     """Go through all rows once; they are checked, counted and sampled.
 
     Parameters
     ----------
-    source : as in `Batches`, or Batches
+    source : as in `Batches`, a Dask data frame, or Batches
     seed : int
         Of the sample.
     missing : "error" or "drop"
@@ -156,8 +165,14 @@ def survey(source: Any, seed: int, missing: str = "error") -> Survey:  # noqa: A
     >>> found.n, found.sample.shape
     (8, (8, 4))
     """
-    batches = source if isinstance(source, Batches) else Batches(source, missing)
-    sample = sample_rows(iter(batches), seed, rows.ROWS)
+    if nw.dependencies.is_dask_dataframe(source):
+        from sartre.partitions import Partitions  # noqa: PLC0415 - it stands on Batches
+
+        batches = Partitions(source, missing)
+        sample = batches.sample(seed, rows.ROWS)
+    else:
+        batches = source if isinstance(source, Batches) else Batches(source, missing)
+        sample = sample_rows(iter(batches), seed, rows.ROWS)
     if sample is None:
         raise ValueError("The source has no batch at all. Check the folder, or the function that makes the batches.")
     if batches.n_dropped:

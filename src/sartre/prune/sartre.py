@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from sartre.additive.group_lasso import TOL
 from sartre.additive.selection import expected_false
 from sartre.additive.trees import embedding_of
 from sartre.batches import Survey, is_long, survey, survey_of_table
+from sartre.parallel import spread
 from sartre.prune._edges import edge_table
-from sartre.prune._prepared import Settings, prepared_pruning
+from sartre.prune._prepared import Prepared, Settings, prepared_pruning
 from sartre.validation import Table, as_table, check_candidates, check_number, check_order, check_required, seed_of
 
 if TYPE_CHECKING:
@@ -298,12 +297,11 @@ class SARTRE(BaseEstimator):
         """Return the rows that were used, and each target's results, one a value."""
         prepared = prepared_pruning(data, values, self._settings())
         table, self.rows_seen_ = prepared.table, prepared.rows_seen
-        jobs = (delayed(prepared.fit)(*one) for one in task.targets())
-        fits = []
-        with threadpool_limits(1, user_api="blas"):  # the parallelism is over targets
-            for fit in Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs):
-                fits.append(fit)
-                logger.info("prune: %d of %d targets fitted", len(fits), len(task.order))
+        done: dict[int, list[TargetFit]] = {}
+        for k, fit in spread(Prepared.fit, prepared, list(task.targets()), self.n_jobs):
+            done[k] = fit
+            logger.info("prune: %d of %d targets fitted", len(done), len(task.order))
+        fits = [done[k] for k in range(len(done))]
         self._warn_unless_converged([fit[-1] for fit in fits], table.names)
         return table, fits
 
