@@ -10,6 +10,7 @@ from sartre.additive.counted_selection import CountedSelection
 from sartre.additive.design import prepare
 from sartre.additive.products import SmoothCounter
 from sartre.additive.selection import prepare_selection, select
+from sartre.additive.smoothing import fit_smooths
 from sartre.additive.trees import Embedding
 
 
@@ -28,8 +29,8 @@ def test_the_choice_is_that_of_the_rows(seed):
     names = [f"x{j}" for j in range(10)]
     intervals = prepare(X, interval_bases(X, names, Embedding(), seed))
     prepared = prepare_selection(X, intervals, prepare(X, smooth_bases(X, 10)), None)
-    counter = SmoothCounter.of(X, 10)
-    counted = CountedSelection(counter.gram(counter.count(X)))
+    counter = SmoothCounter.of(X)
+    counted = CountedSelection(counter, counter.count(X))
     others = np.array([0, 1, 2, 3, 5, 6, 7, 8, 9])
     (rows,) = select(prepared, prepared.X[:, 4], others, [0.01], 1e-6)
     (sums,) = counted.select(4, others, [0.01], 1e-6)
@@ -40,8 +41,8 @@ def test_the_choice_is_that_of_the_rows(seed):
 
 def test_required_variables_stay_and_levels_are_nested():
     X = chain(2000, 7)
-    counter = SmoothCounter.of(X, 10)
-    counted = CountedSelection(counter.gram(counter.count(X)))
+    counter = SmoothCounter.of(X)
+    counted = CountedSelection(counter, counter.count(X))
     strict, loose = counted.select(4, np.array([0, 1, 2, 3, 5]), [1e-9, 0.9], 1e-6, required=[5])
     assert 5 in strict.variables
     assert set(strict.variables) <= set(loose.variables)
@@ -52,7 +53,20 @@ def test_independent_columns_have_no_parent():
     found = 0
     for seed in range(20):
         X = np.random.default_rng(seed).normal(size=(500, 8))
-        counter = SmoothCounter.of(X[:200], 8)
-        counted = CountedSelection(counter.gram(counter.count(X)))
+        counter = SmoothCounter.of(X[:200])
+        counted = CountedSelection(counter, counter.count(X))
         found += len(counted.select(7, np.arange(7), [0.05], 1e-6)[0].variables)
     assert found <= 5  # one is expected; 6 or more have a chance of 1 in 1000
+
+
+def test_what_few_splines_leave_of_a_parent_is_no_effect_of_its_other_child():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200_000, 3))
+    X[:, 0] *= 1.5
+    X[:, 1] += X[:, 0]
+    X[:, 2] += np.sin(3 * X[:, 0])
+    counter = SmoothCounter.of(X[:50_000])
+    counted = CountedSelection(counter, counter.count(X))
+    coarse = fit_smooths(counted.products, 2, np.array([0, 1]))
+    assert coarse.p_value[1] < 1e-6  # ten splines do not follow the sine
+    assert counted.select(2, np.array([0, 1]), [0.01], 1e-6)[0].variables.tolist() == [0]

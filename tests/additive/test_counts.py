@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.interpolate import CubicSpline
 
 from sartre.additive.bins import encode
 from sartre.additive.counts import IntervalCounter
 from sartre.additive.products import SmoothCounter
-from sartre.additive.splines import rotated, spline
 from sartre.additive.trees import random_intervals
 
 
@@ -30,7 +30,7 @@ def arrays(totals):
     return {name: value for name, value in vars(totals).items() if isinstance(value, np.ndarray)}
 
 
-@pytest.mark.parametrize("counter", [interval_counter, lambda X, _: SmoothCounter.of(X, 6)])
+@pytest.mark.parametrize("counter", [interval_counter, lambda X, _: SmoothCounter.of(X)])
 @settings(max_examples=15, deadline=None)
 @given(cuts=st.lists(st.integers(0, 3000), max_size=6), seed=st.integers(0, 1000))
 def test_totals_are_the_same_to_the_last_bit_however_the_rows_are_cut(counter, cuts, seed):
@@ -65,28 +65,59 @@ def test_interval_totals_are_the_counts_and_sums_of_the_rows(n, seed):
     np.testing.assert_allclose(counter.variances(totals), X.var(axis=0), rtol=1e-7, atol=1e-12)
 
 
-def test_smooth_totals_are_the_products_of_the_functions_and_stay_orthonormal_over_all_rows():
-    X = mixed_table(5000, seed=3)[:, :3]
-    counter = SmoothCounter.of(X[:1000], 8)
-    products = counter.gram(counter.count(X))
+def hats(column, nodes):
+    """The hat functions of a column, evaluated at its values."""
+    return np.column_stack([np.interp(column, nodes, unit) for unit in np.eye(len(nodes))])
+
+
+@settings(max_examples=10, deadline=None)
+@given(n=st.integers(2, 400), seed=st.integers(0, 1000))
+def test_smooth_totals_are_the_products_of_the_hats_and_the_columns(n, seed):
+    X = mixed_table(n, seed)
+    counter = SmoothCounter.of(X[: max(2, n // 2)])
+    totals = counter.count(X)
+    functions = [hats(column, nodes) for column, nodes in zip(X.T, counter.nodes, strict=True)]
+    Z = np.clip((X - counter.centre) / counter.scale, -32, 32)
+    for j in range(4):
+        for k in range(4):
+            np.testing.assert_allclose(
+                counter._hats(totals, j, k), functions[j].T @ functions[k] / n, atol=1e-3
+            )  # weights are rounded to 1 / 4096
+        np.testing.assert_allclose(counter._sums(totals, j), functions[j].T @ Z / n, atol=1e-2)
+    np.testing.assert_allclose(totals.products[1:, 1:] / 2.0**32, Z.T @ Z, rtol=1e-3, atol=1e-3 * n)
+
+
+@pytest.mark.parametrize("n_splines", [8, 40])
+def test_smooths_from_hats_are_those_of_the_rows_and_orthonormal_over_all(n_splines):
+    X = mixed_table(5000, seed=3)
+    X[:, 1] = np.log(X[:, 1])
+    counter = SmoothCounter.of(X[:1000])
+    products = counter.gram(counter.count(X), n_splines, np.array([1, 0, 2]))
     start, rank = products.start, products.rank
-    np.testing.assert_array_equal(rank, [7, 7, 2])
+    np.testing.assert_array_equal(rank, [n_splines - 1, n_splines - 1, 2])
     for j in range(3):
         block = products.matrix[start[j] : start[j] + rank[j]][:, start[j] : start[j] + rank[j]]
         np.testing.assert_allclose(block, np.eye(rank[j]), atol=1e-9)
-    functions = [rotated(spline(X[:1000, j], 8), X[:1000, j])(X[:, j]) for j in range(2)]
-    Q = [np.linalg.qr(block - block.mean(axis=0))[0] for block in functions]
-    cosines = products.matrix[start[0] : start[0] + 7, start[1] : start[1] + 7]
-    np.testing.assert_allclose(
-        np.linalg.svd(cosines)[1], np.linalg.svd(Q[0].T @ Q[1])[1], atol=1e-4
-    )  # the same two spaces
-    np.testing.assert_allclose(products.cross[start[:3]], np.corrcoef(X.T), atol=1e-4)
+    np.testing.assert_allclose(products.cross[start], np.corrcoef(X[:, [1, 0, 2]].T), atol=1e-4)
+    lines = X[:, [1, 0]] - X[:, [1, 0]].mean(axis=0)
+    spaces = []
+    for j in (1, 0):
+        nodes = counter.nodes[j]
+        z = (nodes - counter.centre[j]) / counter.scale[j]
+        knots = np.quantile(z, np.linspace(0, 1, n_splines))
+        table = hats(X[:, j], nodes) @ CubicSpline(knots, np.eye(n_splines), bc_type="natural")(z)
+        whole = np.column_stack([lines[:, 1 - j], table - table.mean(axis=0)])
+        left, size, _ = np.linalg.svd(whole, full_matrices=False)
+        spaces.append(left[:, size > 1e-2 * size[0]])
+    cosines = products.matrix[start[0] : start[0] + rank[0], start[1] : start[1] + rank[1]]
+    largest = np.linalg.svd(spaces[0].T @ spaces[1])[1][0]
+    np.testing.assert_allclose(np.linalg.svd(cosines)[1][0], largest, atol=2e-2)  # the canonical correlation
 
 
 def test_columns_that_stop_varying_have_no_function():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 2))
-    counter = SmoothCounter.of(X, 5)
-    products = counter.gram(counter.count(np.column_stack([X[:, 0], np.zeros(500)])))
+    counter = SmoothCounter.of(X)
+    products = counter.gram(counter.count(np.column_stack([X[:, 0], np.zeros(500)])), 5)
     assert products.rank.tolist() == [4, 0]
     assert not products.cross[:, 1].any()

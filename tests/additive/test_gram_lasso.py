@@ -92,8 +92,8 @@ def test_orthonormal_smooths_have_their_closed_form():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 2))
     X[:, 1] += X[:, 0] ** 2
-    counter = SmoothCounter.of(X, 6)
-    normal = orthonormal_equations(counter.gram(counter.count(X)))
+    counter = SmoothCounter.of(X)
+    normal = orthonormal_equations(counter.gram(counter.count(X), 6))
     solution = solve_gram(normal, 1, np.arange(1), penalty=0.2, tol=1e-14)
     b = normal.cross[: normal.rank[0], 1]
     np.testing.assert_allclose(solution.coefficients, b * (1 - 0.2 / np.linalg.norm(b)), atol=1e-9)

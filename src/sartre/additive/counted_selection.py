@@ -1,8 +1,11 @@
 """Choose the variables of an additive model from inner products alone: the rows were added up before.
 
 The steps and the rules are those of `selection.py` without pairs: a loose lasso and a linear model of all candidates
-make a short list, which is fitted by penalised smooths; what is left of the target is screened again; last, the least
+make a short list, which is fitted by penalised smooths; what is left of the target is screened again, and the least
 significant variable is removed until all that are left are significant. The lasso is on the smooths themselves.
+
+With very many rows the least misfit of a function is significant, and looks like an effect of whatever else depends on
+its variable. So what is left is fitted once more by smooths with many more knots, and pruned again.
 """
 
 from __future__ import annotations
@@ -23,7 +26,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sartre.additive.products import SmoothCounter, SmoothTotals
     from sartre.additive.smoothing import Gram, Solved
+
+N_SPLINES = 10  # of a variable while there are many of them
+MANY_SPLINES = 40  # of one that is in the model
 
 
 class CountedSelection:
@@ -31,22 +38,24 @@ class CountedSelection:
 
     Parameters
     ----------
-    products : Gram
-        Of orthonormal smooths, each column's straight line first, and of the standardised columns.
+    counter : SmoothCounter
+    totals : SmoothTotals
+        What it counted.
 
     Examples
     --------
     >>> from sartre.additive.products import SmoothCounter
     >>> X = np.random.default_rng(0).normal(size=(2000, 3))
     >>> X[:, 2] += X[:, 0] ** 2
-    >>> counter = SmoothCounter.of(X, n_splines=8)
-    >>> selection = CountedSelection(counter.gram(counter.count(X)))
+    >>> counter = SmoothCounter.of(X)
+    >>> selection = CountedSelection(counter, counter.count(X))
     >>> selection.select(2, np.array([0, 1]), levels=[0.01], tol=1e-6)[0].variables
     array([0])
     """
 
-    def __init__(self, products: Gram) -> None:
-        self.products = products
+    def __init__(self, counter: SmoothCounter, totals: SmoothTotals) -> None:
+        self._counter, self._totals = counter, totals
+        products = self.products = counter.gram(totals, N_SPLINES)
         self._normal = orthonormal_equations(products)
         quantiles = [
             weighted_chi_square_quantile(SCREENING_LEVEL, np.ones(rank)) if rank else 0.0 for rank in products.rank
@@ -70,13 +79,24 @@ class CountedSelection:
         result = []
         for level in levels:
             chosen = search.completed(search.pruned(first, level), first, level)
-            strength, p_value = search.described(chosen)
-            margin = np.array([margins.get(j, np.nan) for j in chosen])
-            variables = np.array(chosen, dtype=np.intp)
+            variables, strength, p_value = self._closely(target, chosen, level, len(candidates), required)
+            margin = np.array([margins.get(j, np.nan) for j in variables.tolist()])
             result.append(
                 Selection(variables, strength, margin, p_value, [], False, screened.gap, screened.converged)  # noqa: FBT003
             )
         return result
+
+    def _closely(
+        self, target: int, chosen: list[int], level: float, n_candidates: int, required: Sequence[int]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+        """Fit what was chosen by many splines, prune again, and describe what stays."""
+        columns = np.array([*chosen, target], dtype=np.intp)
+        products = self._counter.gram(self._totals, MANY_SPLINES, columns)
+        places = np.flatnonzero(products.rank[:-1] > 0)
+        fixed = {place for place in places.tolist() if chosen[place] in required}
+        search = _Search(products, len(chosen), np.arange(n_candidates), fixed, np.zeros(0))
+        stay = search.pruned(places.tolist(), level)
+        return columns[stay], *search.described(stay)
 
     def _lines(self, target: int, candidates: NDArray[np.intp]) -> list[int]:
         """Return the candidates that a linear model of all of them finds."""

@@ -1,9 +1,12 @@
-"""What any part of the rows can contribute to a model of smooths: inner products of all functions, in whole numbers.
+"""What any part of the rows can contribute to a model of smooths: inner products of hat functions, in whole numbers.
 
-An additive model of penalised smooths needs the inner products of all functions with each other, the straight lines
-(which are the columns themselves, and so the targets) among them. Functions are rounded to multiples of 2^-16 standard
-deviations, so that a product is a whole number and a sum of products is exact: the totals are the same to the last bit
-however the rows are cut into parts, and in whatever order the parts are added.
+Every column has nodes, and a hat function for each: 1 there, 0 at the other nodes, straight between. All functions that
+are straight between the nodes are sums of hats, so from the inner products of the hats of any two columns come those of
+smooths with few knots or with many, without another look at the rows. The straight lines are the columns themselves,
+as targets are: their sums by every column's hats, and their products, are added up too.
+
+Weights between two nodes are whole numbers of 1 / 4096, values of 2^-16 standard deviations: all sums are exact, and
+the same to the last bit however the rows are cut into parts, and in whatever order the parts are added.
 """
 
 from __future__ import annotations
@@ -14,16 +17,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sartre.additive import _count_kernels
+from sartre.additive.design import rotate_covariance
 from sartre.additive.smoothing import Gram
-from sartre.additive.splines import rotated, spline
+from sartre.additive.splines import Spline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from sartre.additive.splines import RotatedSpline
-
+NODES = 64  # of a column: the table of a pair, 32 KB, stays in a cache
+FULL = 1 << 12  # the weight of one node
 UNIT = 2.0**16  # a standard deviation in fixed point
 LARGEST = 2.0**21  # 32 of them; what is further away is counted as that
 ROWS = 2048  # 2^11 products of 2^42 at most: their sums are exact in double precision
@@ -38,109 +42,173 @@ class SmoothTotals:
     Attributes
     ----------
     n : int
-    products : int64 array of shape (1 + q, 1 + q)
-        Sums of products, in fixed point, of the constant and all q functions of all columns.
+    pairs : int64 array
+        Products of two columns' hats: a table of nodes by nodes for each pair (0, 1), (0, 2), ..., (1, 2), ...
+    own : int64 array of shape (nodes of all columns, 2)
+        Squares of each hat, and its products with the next one.
+    sums : int64 array of shape (nodes of all columns, d)
+        Every column's values by all hats.
+    products : int64 array of shape (1 + d, 1 + d)
+        Of the constant and all columns' values.
     """
 
     n: int
+    pairs: NDArray[np.int64]
+    own: NDArray[np.int64]
+    sums: NDArray[np.int64]
     products: NDArray[np.int64]
 
     def __add__(self, other: SmoothTotals) -> SmoothTotals:
         products = self.products + other.products
-        _check_room(products)
-        return SmoothTotals(self.n + other.n, products)
+        if np.diag(products).max(initial=0) > MOST:
+            raise ValueError("Too many rows, or far larger values than in the sample, for sums of 64 bits.")
+        return SmoothTotals(
+            self.n + other.n, self.pairs + other.pairs, self.own + other.own, self.sums + other.sums, products
+        )
 
 
 @dataclass(frozen=True)
 class SmoothCounter:
-    """Adds up the inner products of the smooth functions of all columns.
-
-    Every column has a straight line first, then functions that bend, piecewise cubic and straight beyond the outermost
-    knots; they are orthonormal over the sample they were learnt from. A column that is constant there has none.
+    """Adds up the inner products of the hat functions of all columns.
 
     Attributes
     ----------
-    curves : tuple of arrays
-        As `_count_kernels.smooth_functions` has them.
-    roughness : array of shape (q,)
-        Of every function; zero for the lines.
+    nodes : d arrays, increasing, two values or more each
+    centre, scale : arrays of shape (d,)
+        Values are centred and scaled before they are rounded: mean and standard deviation of a sample.
+    varied : boolean array of shape (d,)
+        Which columns vary in the sample; others have no functions.
 
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(1000, 3))
-    >>> counter = SmoothCounter.of(X, n_splines=5)
+    >>> counter = SmoothCounter.of(X)
     >>> totals = counter.count(X[:300]) + counter.count(X[300:])
-    >>> np.array_equal(totals.products, counter.count(X).products)
+    >>> np.array_equal(totals.pairs, counter.count(X).pairs)
     True
-    >>> counter.gram(totals).matrix.shape
+    >>> counter.gram(totals, n_splines=5).matrix.shape
     (12, 12)
     """
 
-    curves: tuple[NDArray[np.float64] | NDArray[np.intp], ...]
-    roughness: NDArray[np.float64]
+    nodes: tuple[NDArray[np.float64], ...]
+    centre: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    varied: NDArray[np.bool_]
 
     @staticmethod
-    def of(sample: NDArray[np.float64], n_splines: int) -> SmoothCounter:
-        """Learn the functions of all columns from a sample of rows, shape (m, d)."""
-        smooths = [rotated(spline(column, n_splines), column) for column in sample.T]
-        pieces = [_pieces(smooth) for smooth in smooths]
-        rank = np.array([len(smooth.rotation.roughness) for smooth in smooths], dtype=np.intp)
-        knots, origin, cubic = ([piece[part] for piece in pieces] for part in range(3))
-        curves = (
-            np.array([smooth.spline.shift for smooth in smooths]),
-            np.array([smooth.spline.scale for smooth in smooths]),
-            rank,
-            1 + _starts(rank)[:-1],
-            _joined(knots),
-            _starts([len(part) for part in knots]),
-            _joined(origin),
-            _joined(cubic),
-            _starts([len(part) for part in cubic])[:-1],
-        )
-        return SmoothCounter(curves, _joined([smooth.rotation.roughness for smooth in smooths]))
+    def of(sample: NDArray[np.float64]) -> SmoothCounter:
+        """Choose the nodes of all columns from a sample of rows, shape (m, d)."""
+        spread = np.where(np.ptp(sample, axis=0) > 0, sample.std(axis=0), 0.0)
+        nodes = tuple(_nodes(column) for column in sample.T)
+        return SmoothCounter(nodes, sample.mean(axis=0), np.where(spread > 0, spread, 1.0), spread > 0)
 
     @property
-    def rank(self) -> NDArray[np.intp]:
-        """Functions of every column."""
-        return np.asarray(self.curves[2], dtype=np.intp)
+    def n_nodes(self) -> NDArray[np.intp]:
+        """Nodes of every column."""
+        return np.array([len(nodes) for nodes in self.nodes], dtype=np.intp)
 
     def count(self, values: NDArray[np.float64]) -> SmoothTotals:
         """Return the totals of some rows, shape (m, d), without missing values."""
-        width = 1 + len(self.roughness)
-        products = np.zeros((width, width), np.int64)
-        functions = np.full((ROWS, width), UNIT)
-        for first in range(0, len(values), ROWS):
-            part = np.ascontiguousarray(values[first : first + ROWS], dtype=np.float64)
-            _count_kernels.smooth_functions(part, self.curves, UNIT, LARGEST, functions)
-            mine = functions[: len(part)]
-            products += (mine.T @ mine).astype(np.int64)
-        _check_room(products)
-        return SmoothTotals(len(values), products)
+        n_nodes, d = self.n_nodes, len(self.nodes)
+        start = _starts(n_nodes)
+        pairs = np.zeros((int(n_nodes.sum()) ** 2 - int((n_nodes**2).sum())) // 2, np.int64)
+        own, sums = np.zeros((start[-1], 2), np.int64), np.zeros((start[-1], d), np.int64)
+        products = np.zeros((1 + d, 1 + d), np.int64)
+        nodes, whole = np.concatenate([np.empty(0), *self.nodes]), np.full((4 * ROWS, 1 + d), UNIT)
+        for first in range(0, len(values), len(whole)):
+            part = np.ascontiguousarray(values[first : first + len(whole)], dtype=np.float64)
+            codes, weights = np.empty((d, len(part)), np.uint8), np.empty((d, len(part)), np.int16)
+            lines = whole[: len(part)]
+            _count_kernels.between_nodes(part, nodes, start, FULL, codes, weights)
+            _count_kernels.multiply_hats(codes, weights, FULL, n_nodes, pairs)
+            _count_kernels.fixed_point(part, self.centre, self.scale, UNIT, LARGEST, lines[:, 1:])
+            _count_kernels.add_by_hat(codes, weights, FULL, start, lines[:, 1:].astype(np.int64), sums, own)
+            for near in range(0, len(part), ROWS):
+                block = lines[near : near + ROWS]
+                products += (block.T @ block).astype(np.int64)
+        return SmoothTotals(len(values), pairs, own, sums, products)
 
-    def gram(self, totals: SmoothTotals) -> Gram:
-        """Return the inner products of functions that are orthonormal over all rows, and of the standardised targets.
+    def gram(self, totals: SmoothTotals, n_splines: int, columns: NDArray[np.intp] | None = None) -> Gram:
+        """Return the inner products of smooths that are orthonormal over all rows, and of the standardised targets.
 
-        A column that does not vary has no function left and no target: its part of ``cross`` is zero.
+        Parameters
+        ----------
+        totals : SmoothTotals
+        n_splines : int
+            Knots of every column, at most as many as nodes.
+        columns : array of ints, optional
+            Which columns, as variables and as targets; all by default. One that does not vary has no function, and its
+            part of ``cross`` is zero.
         """
-        rank = self.rank
-        start = _starts(rank)[:-1]
+        chosen = np.arange(len(self.nodes)) if columns is None else np.asarray(columns, dtype=np.intp)
+        tables, rough = zip(*(self._bent(totals, int(j), n_splines) for j in chosen), strict=True)
+        rank = np.array([1 + table.shape[1] if self.varied[j] else 0 for j, table in zip(chosen, tables, strict=True)])
+        start, lines = _starts(rank)[:-1], np.flatnonzero(rank > 0)
+        covariance = np.zeros((int(rank.sum()), int(rank.sum())))
+        moments = totals.products[1:, 1:] / (totals.n * UNIT**2)
         mean = totals.products[0, 1:] / (totals.n * UNIT**2)
-        covariance = totals.products[1:, 1:] / (totals.n * UNIT**2) - np.outer(mean, mean)
-        turn = np.zeros_like(covariance)
-        roughness = self.roughness.copy()
-        for j in np.flatnonzero(rank > 0):
-            mine = slice(start[j], start[j] + rank[j])
-            turn[mine, mine], roughness[mine] = orthonormal(covariance[mine, mine], self.roughness[mine])
-        kept = np.flatnonzero(turn.any(axis=0))
-        turn, roughness = turn[:, kept], roughness[kept]
-        matrix = turn.T @ covariance @ turn
-        owner = np.repeat(np.arange(len(rank)), rank)[kept]
-        rank = np.bincount(owner, minlength=len(rank)).astype(np.intp)
-        start = _starts(rank)[:-1]
-        cross = np.zeros((len(kept), len(rank)))
-        varied = np.flatnonzero(rank > 0)
-        cross[:, varied] = matrix[:, start[varied]]
-        return Gram(totals.n, (matrix + matrix.T) / 2, cross, start, rank, roughness)
+        moments -= np.outer(mean, mean)
+        at = start[lines]
+        covariance[np.ix_(at, at)] = moments[np.ix_(chosen[lines], chosen[lines])]
+        for a in lines.tolist():
+            mine = slice(start[a] + 1, start[a] + rank[a])
+            covariance[mine, at] = tables[a].T @ self._sums(totals, int(chosen[a]))[:, chosen[lines]]
+            covariance[at, mine] = covariance[mine, at].T
+            for b in lines[lines >= a].tolist():
+                block = tables[a].T @ self._hats(totals, int(chosen[a]), int(chosen[b])) @ tables[b]
+                other = slice(start[b] + 1, start[b] + rank[b])
+                covariance[mine, other], covariance[other, mine] = block, block.T
+        return _orthonormal_gram(totals.n, covariance, rank, rough)
+
+    def _bent(self, totals: SmoothTotals, j: int, n_splines: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the functions of a column that bend, at its nodes, centred over all rows, and their roughness."""
+        nodes = self.nodes[j]
+        standard = (nodes - self.centre[j]) / self.scale[j]
+        knots = np.quantile(standard, np.linspace(0, 1, min(n_splines, len(nodes))))
+        basis = Spline(nodes[:-1], nodes, float(self.centre[j]), float(self.scale[j]), knots).basis()
+        inner = self._hats(totals, j, j)
+        mean = inner.sum(axis=0) @ basis.table
+        covariance = basis.table.T @ inner @ basis.table - np.outer(mean, mean)
+        rotation = rotate_covariance(mean, covariance, basis.penalty, covariance @ knots[:, None])
+        return (basis.table - mean) @ rotation.vectors[:, 1:], rotation.roughness[1:]
+
+    def _hats(self, totals: SmoothTotals, j: int, k: int) -> NDArray[np.float64]:
+        """Return the inner products (over n) of the hats of two columns, in any order, or of one with itself."""
+        n_nodes, unit = self.n_nodes, totals.n * float(FULL) ** 2
+        if j == k:
+            first = _starts(n_nodes)[j]
+            square, following = totals.own[first : first + n_nodes[j]].T / unit
+            return np.diag(square) + np.diag(following[:-1], 1) + np.diag(following[:-1], -1)
+        if j > k:
+            return self._hats(totals, k, j).T
+        skipped = sum(int(n_nodes[a]) * int(n_nodes[a + 1 :].sum()) for a in range(j))
+        first = skipped + int(n_nodes[j]) * int(n_nodes[j + 1 : k].sum())
+        table = totals.pairs[first : first + n_nodes[j] * n_nodes[k]]
+        return table.reshape(n_nodes[j], n_nodes[k]) / unit
+
+    def _sums(self, totals: SmoothTotals, j: int) -> NDArray[np.float64]:
+        """Return the inner products (over n) of the hats of a column with the standardised values of all."""
+        first = _starts(self.n_nodes)[j]
+        return totals.sums[first : first + self.n_nodes[j]] / (totals.n * FULL * UNIT)
+
+
+def _orthonormal_gram(
+    n: int, covariance: NDArray[np.float64], rank: NDArray[np.intp], rough: Sequence[NDArray[np.float64]]
+) -> Gram:
+    """Turn every column's functions, a straight line first, into orthonormal ones; those that vanish are left out."""
+    start = _starts(rank)[:-1]
+    turn, roughness = np.zeros_like(covariance), np.zeros(len(covariance))
+    for j in np.flatnonzero(rank > 0).tolist():
+        mine = slice(start[j], start[j] + rank[j])
+        turn[mine, mine], roughness[mine] = orthonormal(covariance[mine, mine], np.append(0.0, rough[j]))
+    kept = np.flatnonzero(turn.any(axis=0))
+    turn = turn[:, kept]
+    matrix = turn.T @ covariance @ turn
+    rank = np.bincount(np.repeat(np.arange(len(rank)), rank)[kept], minlength=len(rank)).astype(np.intp)
+    start, varied = _starts(rank)[:-1], np.flatnonzero(rank > 0)
+    cross = np.zeros((len(kept), len(rank)))
+    cross[:, varied] = matrix[:, start[varied]]
+    return Gram(n, (matrix + matrix.T) / 2, cross, start, rank, roughness[kept])
 
 
 def orthonormal(
@@ -185,28 +253,21 @@ def orthonormal(
     return vectors, new
 
 
-def _pieces(smooth: RotatedSpline) -> tuple[NDArray[np.float64], ...]:
-    """Return the knots, the origin of each piece, and the cubics of all bending functions, powers rising."""
-    knots, rotation = smooth.spline.knots, smooth.rotation
-    if len(knots) < 2:
-        return np.empty(0), np.zeros(1), np.empty(0)
-    origin = np.concatenate([knots[:1], knots])
-    curve = smooth.spline.cubic
-    at = np.stack([curve(knots, order) / factorial for order, factorial in ((0, 1), (1, 1), (2, 2), (3, 6))])
-    cubic = at[:, np.concatenate([[0], np.arange(len(knots))])] @ rotation.vectors  # (4, pieces, rank)
-    cubic[2:, [0, -1]] = 0.0  # straight beyond the outermost knots
-    cubic[0] -= rotation.mean @ rotation.vectors
-    return knots, origin, cubic[:, :, 1:].transpose(1, 0, 2).ravel()
+def _nodes(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Choose the nodes of a column: its values if they are few; else half of them by rank and half by distance.
+
+    With F the share of values up to x and U the share of the range, they are at equal steps of F + U: tails have nodes
+    too.
+    """
+    values, counts = np.unique(column, return_counts=True)
+    if len(values) == 1:
+        return np.array([values[0], values[0] + (abs(values[0]) or 1.0)])
+    if len(values) <= NODES:
+        return values
+    rank = (np.cumsum(counts) - counts) / (len(column) - counts[-1])
+    place = rank + (values - values[0]) / (values[-1] - values[0])
+    return np.unique(np.interp(np.linspace(0, 2, NODES), place, values))
 
 
-def _check_room(products: NDArray[np.int64]) -> None:
-    if np.diag(products).max(initial=0) > MOST:
-        raise ValueError("Too many rows, or far larger values than in the sample, for sums of 64 bits. Use fewer rows.")
-
-
-def _starts(sizes: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
+def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-
-
-def _joined(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    return np.concatenate([np.empty(0), *parts])

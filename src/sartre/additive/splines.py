@@ -41,7 +41,7 @@ class Spline:
         """Return all functions at all values, shape (len(x), K); straight beyond the outermost knots."""
         if len(self.knots) < 2:
             return np.empty((len(x), 0))
-        cubic = self.cubic
+        cubic = self._cubic
         z = (x - self.shift) / self.scale
         inside = np.clip(z, self.knots[0], self.knots[-1])
         return cubic(inside) + (z - inside)[:, None] * cubic(inside, 1)
@@ -51,15 +51,14 @@ class Spline:
         table = self(self.centres)
         if len(self.knots) < 2:
             return Basis(self.edges, table, np.empty((0, 0)), np.empty(0))
-        second = self.cubic(self.knots, 2)  # straight between knots, so the integrals are exact
+        second = self._cubic(self.knots, 2)  # straight between knots, so the integrals are exact
         left, right, width = second[:-1], second[1:], np.diff(self.knots)[:, None]
         mixed = left.T @ (width * right) / 6
         penalty = left.T @ (width * left) / 3 + right.T @ (width * right) / 3 + mixed + mixed.T
         return Basis(self.edges, table, penalty, line=self.knots)
 
     @cached_property
-    def cubic(self) -> CubicSpline:
-        """The functions between the outermost knots, on the standardised scale."""
+    def _cubic(self) -> CubicSpline:
         return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
 
 

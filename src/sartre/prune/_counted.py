@@ -16,7 +16,7 @@ from sartre.additive.counted_selection import CountedSelection
 from sartre.additive.counts import IntervalCounter
 from sartre.additive.gram_lasso import gram_terms, normal_equations, solve_gram
 from sartre.additive.products import SmoothCounter
-from sartre.prune._automatic import N_SPLINES, AutomaticPruning, without_repeats
+from sartre.prune._automatic import AutomaticPruning, without_repeats
 from sartre.prune._edges import TargetFit
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ class CountedAutomaticPruning:
         self._levels, self._tol = levels, tol
         self._needs_rows = bool(kinds["interactions"] or kinds["robust"])
         self._sample = AutomaticPruning(self.table, embedding, seed, levels, tol, **kinds)
-        counter = SmoothCounter.of(self.table.values, N_SPLINES)
-        self._selection = CountedSelection(counter.gram(survey.total(counter.count, n_jobs)))
+        counter = SmoothCounter.of(self.table.values)
+        self._selection = CountedSelection(counter, survey.total(counter.count, n_jobs))
         self.rows_seen = {"additive": survey.n}
         self.rows_seen |= {part: len(self.table.values) for part in ("interactions", "robust") if kinds[part]}
 

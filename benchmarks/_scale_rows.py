@@ -1,0 +1,149 @@
+"""Measure whole graphs from many rows, which are made batch by batch and never all there: time, memory, accuracy.
+
+python benchmarks/_scale_rows.py --sizes 1000000 10000000 [--columns 50] [--edges 50] [--penalty 0.1] [--seed 0]
+
+Each size is a process of its own. The times include the making of the rows, which is done in each of the two passes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from _report import markdown, use_one_thread, versions
+
+use_one_thread()
+
+import numpy as np  # noqa: E402
+
+from sartre import CausalDiscovery, Dag, metrics  # noqa: E402
+from sartre.prune import SARTRE  # noqa: E402
+from sartre.simulate import random_dag  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BATCH = 1 << 16
+SHAPES = (
+    lambda x: np.sin(2 * x),
+    np.tanh,
+    lambda x: x * x / (1 + 0.25 * x * x) - 0.7,
+    lambda x: np.maximum(x, -0.3) * 1.2,
+    lambda x: np.exp(-x * x) * 2 - 1,
+)
+
+
+class Rows:
+    """Rows of a random additive model with Gaussian noise, the same in every pass."""
+
+    def __init__(self, dag: Dag, n: int, seed: int) -> None:
+        self.n, self.seed = n, seed
+        rng = np.random.default_rng(seed)
+        names = dag.names
+        self.order = [names.index(name) for name in dag.topological_order()]
+        self.parents = [[names.index(name) for name in dag.parents(child)] for child in names]
+        self.shapes = [[int(rng.integers(len(SHAPES))) for _ in mine] for mine in self.parents]
+        self.weights = [rng.uniform(0.7, 1.3, len(mine)) * rng.choice([-1, 1], len(mine)) for mine in self.parents]
+
+    def __call__(self) -> Iterator[np.ndarray]:
+        """Start a pass."""
+        for number, first in enumerate(range(0, self.n, BATCH)):
+            rng = np.random.default_rng([self.seed, number])
+            X = rng.standard_normal((len(self.order), min(BATCH, self.n - first)))
+            for child in self.order:
+                for parent, shape, weight in zip(
+                    self.parents[child], self.shapes[child], self.weights[child], strict=True
+                ):
+                    X[child] += weight * SHAPES[shape](X[parent])
+            yield X.T
+
+
+def measure(n: int, columns: int, edges: int, penalty: float | str, seed: int) -> dict[str, float]:
+    """Learn one graph and say what it took."""
+    import resource  # noqa: PLC0415 - not on every system
+
+    dag = random_dag(columns, edges, random_state=seed)
+    source = Rows(dag, n, seed)
+    CausalDiscovery(prune=SARTRE(penalty), random_state=0).fit_batches(Rows(dag, 2000, seed))  # compile
+    clock, cpu = time.perf_counter(), time.process_time()
+    for _ in source():
+        pass
+    making = time.process_time() - cpu
+    clock, cpu = time.perf_counter(), time.process_time()
+    model = CausalDiscovery(prune=SARTRE(penalty), random_state=0).fit_batches(source)
+    wall, used = time.perf_counter() - clock, time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    guess = Dag(model.adjacency_matrix_, dag.names)
+    return {
+        "rows": n,
+        "wall": wall,
+        "cpu": used,
+        "making": 2 * making,
+        "peak": peak,
+        "shd": metrics.shd(dag, guess),
+        "precision": metrics.edge_precision(dag, guess),
+        "recall": metrics.edge_recall(dag, guess),
+        "against": metrics.order_divergence(dag, model.order_.tolist()),
+    }
+
+
+def rows(
+    sizes: Sequence[int], columns: int, edges: int | None = None, penalty: float | str = "auto", seed: int = 0
+) -> list[dict[str, float]]:
+    """Measure each size in a process of its own, and print a table with the exponent of n between sizes."""
+    found = []
+    for n in sizes:
+        settings = [n, columns, columns if edges is None else edges, penalty, seed]
+        command = [sys.executable, __file__, "--one", json.dumps(settings)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        found.append(json.loads(done.stdout.splitlines()[-1]))
+    header = ["rows", "wall s", "CPU s", "of it making rows", "exponent", "peak MB", "SHD", "precision", "recall"]
+    lines = []
+    for k, one in enumerate(found):
+        exponent = "-"
+        if k:
+            before = found[k - 1]
+            exponent = f"{np.log(one['cpu'] / before['cpu']) / np.log(one['rows'] / before['rows']):.2f}"
+        lines.append(
+            [
+                f"{one['rows']:,}",
+                f"{one['wall']:.0f}",
+                f"{one['cpu']:.0f}",
+                f"{one['making']:.0f}",
+                exponent,
+                f"{one['peak']:.0f}",
+                one["shd"],
+                f"{one['precision']:.2f}",
+                f"{one['recall']:.2f}",
+            ]
+        )
+    print(f"{columns} columns, penalty {penalty}, seed {seed}; edges against the order:", end=" ")
+    print(", ".join(str(one["against"]) for one in found), "\n")
+    print(markdown(header, lines))
+    return found
+
+
+def main() -> None:
+    """Print one row a size."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[100_000, 1_000_000])
+    parser.add_argument("--columns", type=int, default=50)
+    parser.add_argument("--edges", type=int, help="as many as columns if not given")
+    parser.add_argument("--penalty", type=float, help="the paper's method; automatic if not given")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measure(*json.loads(arguments.one))))
+        return
+    print(versions("sartre", "numpy", "scipy"), "\n")
+    penalty = "auto" if arguments.penalty is None else arguments.penalty
+    rows(arguments.sizes, arguments.columns, arguments.edges, penalty, arguments.seed)
+
+
+if __name__ == "__main__":
+    main()
