@@ -109,6 +109,8 @@ def test_the_rows_drawn_are_those_of_memory_even_if_the_first_draw_has_too_few(d
     found = survey(dd.from_pandas(frame, npartitions=7), seed=4)
     expected = frame.to_numpy()[smallest(np.arange(2500), 4, 1000)]
     np.testing.assert_array_equal(found.sample.values, expected)
+    pruner = SARTRE(0.1, random_state=0).fit(found.standardized(), NAMES)
+    same(pruner, SARTRE(0.1, random_state=0).fit(survey([frame], seed=4).standardized(), NAMES))
 
 
 @pytest.mark.usefixtures("client")

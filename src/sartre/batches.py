@@ -126,6 +126,14 @@ class Survey:
         """Return the table if the sample has all of its rows."""
         return self.sample if len(self.sample.values) == self.n else None
 
+    def standardized(self) -> Survey:
+        """Return the survey of the same rows with every column at mean zero and variance one in the sample."""
+        centre, spread = self.sample.values.mean(axis=0), self.sample.values.std(axis=0)
+        scale = np.where(self.sample.constant, 1.0, spread)
+        batches = self.batches
+        scaled = _Scaled(batches, centre, scale) if isinstance(batches, Iterable) else batches.scaled(centre, scale)
+        return Survey(scaled, self.n, self.sample.standardized())
+
     def total(self, count: Callable[[NDArray[np.float64]], Any], n_jobs: int | None = None) -> Any:  # noqa: ANN401
         """Return the sum of ``count(values)`` over all batches; sums of whole numbers do not depend on `n_jobs`."""
         total, seen = None, 0
@@ -149,12 +157,24 @@ class Survey:
         return Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
 
 
+@dataclass(frozen=True)
+class _Scaled:
+    """Batches of standardised rows."""
+
+    batches: Iterable[NDArray[np.float64]]
+    centre: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    def __iter__(self) -> Iterator[NDArray[np.float64]]:
+        return ((values - self.centre) / self.scale for values in self.batches)
+
+
 def survey(source: Any, seed: int, missing: str = "error") -> Survey:  # noqa: ANN401 - see Batches
     """Go through all rows once; they are checked, counted and sampled.
 
     Parameters
     ----------
-    source : as in `Batches`, a Dask data frame, or Batches
+    source : as in `Batches`, a Dask data frame, or Batches; a Survey comes back as it is
     seed : int
         Of the sample.
     missing : "error" or "drop"
@@ -165,6 +185,8 @@ def survey(source: Any, seed: int, missing: str = "error") -> Survey:  # noqa: A
     >>> found.n, found.sample.shape
     (8, (8, 4))
     """
+    if isinstance(source, Survey):
+        return source
     if nw.dependencies.is_dask_dataframe(source):
         from sartre.partitions import Partitions  # noqa: PLC0415 - it stands on Batches
 

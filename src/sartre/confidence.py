@@ -169,7 +169,8 @@ def stability(
     n_pairs : int
         Pairs of half-samples.
     n_jobs : int, optional
-        Processes over the half-samples; the result does not depend on it.
+        Processes over the half-samples, or jobs of the joblib backend that is switched on; the result does not depend
+        on it.
     random_state : int, Generator, RandomState or None
         Seed of all halves. The k-th pair depends on the seed and k only: more pairs go on where fewer stopped.
     checkpoint : path, optional

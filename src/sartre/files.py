@@ -25,6 +25,7 @@ MAX_COLUMNS = 100_000
 _LONGEST_HEADER = 2**25  # bytes: two million names are counted before they are refused
 _ARROW = {".parquet": "Parquet", ".pq": "Parquet", ".feather": "Feather", ".arrow": "Feather"}
 _BLOCK = 2**20
+_LARGE = 2**30  # bytes of a table in memory
 _OLD_PANDAS = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
 _EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _OLD_PANDAS else {}  # since 3.1 floats are read exactly
 _SEPARATORS = ";\t|,"  # the comma last: it is also a decimal mark
@@ -113,6 +114,22 @@ def _read_text(text: _Text) -> pd.DataFrame:
             **_EXACT,
             low_memory=False,  # a column's type comes from the whole column
         )
+
+
+def in_batches(path: str | Path) -> bool:
+    """Return whether a table is read batch by batch: a folder, or a Parquet file of more than a gigabyte."""
+    path = Path(path)
+    if path.is_dir():
+        return True
+    if _ARROW.get(path.suffix.lower()) != "Parquet" or not path.is_file() or path.stat().st_size < _LARGE // 100:
+        return False
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415 - an extra
+
+    try:
+        found = parquet.read_metadata(path)
+    except (ArrowException, OSError):
+        return False  # refused when it is read
+    return found.num_rows * found.num_columns * 8 > _LARGE
 
 
 def parquet_batches(path: Path, size: int) -> Iterator[Any]:

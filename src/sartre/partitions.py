@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import reduce
 from math import sqrt
 from operator import add
@@ -72,6 +73,14 @@ class Partitions:
                 break
         return drawn
 
+    def scaled(self, centre: NDArray[np.float64], scale: NDArray[np.float64]) -> Partitions:
+        """Return the same rows, less the centre and over the scale of every column; arrays of shape (d,)."""
+        scaled = copy(self)
+        scaled._parts = [  # noqa: SLF001 - a copy of itself
+            (part, reader._replace(centre=centre, scale=scale)) for part, reader in self._parts
+        ]
+        return scaled
+
     def total(self, count: Callable[[NDArray[np.float64]], Any]) -> Any:  # noqa: ANN401
         """Return the sum of ``count(values)`` over all rows, once `sample` has seen them."""
         import dask  # noqa: PLC0415
@@ -86,13 +95,16 @@ class _Reader(NamedTuple):
     number: int
     names: tuple[str, ...]
     missing: str
+    centre: NDArray[np.float64] | float = 0.0
+    scale: NDArray[np.float64] | float = 1.0
 
     def batches(self, frame: Any) -> Batches:  # noqa: ANN401
         return Batches([frame] if len(frame) else [], self.missing, self.names)
 
     def arrays(self, batches: Batches) -> Iterator[NDArray[np.float64]]:
         try:
-            yield from batches
+            for values in batches:
+                yield (values - self.centre) / self.scale
         except (TypeError, ValueError) as error:
             raise type(error)(f"Partition {self.number} of the Dask data frame. {error}") from None
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sartre import CausalDiscovery, Dag
+    from sartre.batches import Survey
     from sartre.confidence import Stability
     from sartre.validation import Table
 
@@ -64,9 +65,9 @@ class Learnt:
 
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     """Read, learn and write; what cannot work is refused before anything takes long."""
+    from sartre.batches import Survey  # noqa: PLC0415
     from sartre.cli._methods import build_model  # noqa: PLC0415
     from sartre.files import check_destination, made_folder, write_texts_atomically  # noqa: PLC0415
-    from sartre.validation import as_table  # noqa: PLC0415
 
     model = build_model(asked)
     _check_report(asked)
@@ -74,26 +75,26 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         edges_file = asked.out / "edges.csv"
         for path in filter(None, (asked.graph_file, edges_file, asked.report)):
             check_destination(path, asked.source)
-        frame, truth = load(asked.source)
-        data = as_table(_chosen(frame, asked), categories=True, missing=True)
-        _check_missing(asked, data)
+        data, truth = _read(asked)
         standardize = getattr(model.prune, "penalty", "auto") != "auto" or type(model.order).__name__ in NEEDS_UNITS
-        table = data.standardized() if standardize else data
-        found = None if asked.stability is None else _stability(asked, model, table)
+        table = _standardized(asked, data) if standardize else data
+        found = None if asked.stability is None else _stability(asked, model, _in_memory(asked, table))
         begin("Learning the order")
-        model.fit(table)
+        model.fit_batches(table) if isinstance(table, Survey) else model.fit(table)
         edges = model.edges_ if found is None else _with_frequencies(model, found)
         document = _document(asked, model, edges, found, standardized=standardize)
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         write_texts_atomically({asked.graph_file: text, edges_file: edges.to_csv(index=False, lineterminator="\n")})
         if asked.report is not None:
             begin("Writing the report")
-            original = data if standardize and not data.missing.any() else None
+            original = data.sample if isinstance(data, Survey) else data
+            original = original if standardize and not original.missing.any() else None
             model.report(asked.report, original, stability=found, include_data=not asked.no_data)
         if found is not None:
             (asked.out / CHECKPOINT).unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
-    return Learnt(asked=asked, shape=table.shape, model=model, edges=edges, truth=known, document=document)
+    shape = (data.n, data.sample.shape[1]) if isinstance(data, Survey) else data.shape
+    return Learnt(asked=asked, shape=shape, model=model, edges=edges, truth=known, document=document)
 
 
 def split_names(text: str) -> list[str]:
@@ -127,6 +128,44 @@ def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
             "check its name and folder."
         )
     return read_table(source), None
+
+
+def _read(asked: Asked) -> tuple[Table | Survey, Dag | None]:
+    """Return the data, a table or the survey of a large one, and the true graph where it is known."""
+    from sartre.batches import Batches, survey  # noqa: PLC0415
+    from sartre.files import in_batches  # noqa: PLC0415
+    from sartre.validation import as_table  # noqa: PLC0415
+
+    if in_batches(asked.source):
+        return survey(Batches(asked.source, asked.missing, asked.columns), asked.seed), None
+    frame, truth = load(asked.source)
+    data = as_table(_chosen(frame, asked), categories=True, missing=True)
+    _check_missing(asked, data)
+    return data, truth
+
+
+def _standardized(asked: Asked, data: Table | Survey) -> Table | Survey:
+    """Return the data at mean zero and variance one; of many rows, in the sample, whether they are in memory or not."""
+    import numpy as np  # noqa: PLC0415
+
+    from sartre.batches import Survey, is_long, survey_of_table  # noqa: PLC0415
+    from sartre.validation import Table  # noqa: PLC0415
+
+    if isinstance(data, Survey) or not is_long(data):
+        return data.standardized()
+    batches: Any = survey_of_table(data, asked.seed).standardized().batches  # in memory, so they can be gone through
+    return Table(np.asfortranarray(np.vstack(list(batches))), data.names, data.levels)
+
+
+def _in_memory(asked: Asked, table: Table | Survey) -> Table:
+    """Return a table that half-samples can be drawn from."""
+    from sartre.batches import Survey  # noqa: PLC0415
+
+    if isinstance(table, Survey):
+        raise ValueError(  # noqa: TRY004 - what is wrong is the option
+            f"--stability needs all rows in memory, and '{asked.source}' is read in batches; leave it out."
+        )
+    return table
 
 
 def _chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
@@ -214,6 +253,7 @@ def _document(
         "order": {"method": type(model.order_step_).__name__, **model.order_step_.get_params()},
         "prune": {"method": type(model.prune_step_).__name__, **model.prune_step_.get_params()},
         **({} if model.knowledge is None else {"knowledge": model.knowledge.to_dict()}),
+        **({} if len(set(model.rows_seen_.values())) == 1 else {"rows_seen": model.rows_seen_}),
     }
     return document
 

@@ -11,8 +11,8 @@ Source: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A CSV, TSV, Parquet or Feather file, one row a sample; - for CSV on standard input; or a data set that "
-        "comes along: sachs.",
+        help="A CSV, TSV, Parquet or Feather file, one row a sample; a folder of Parquet files, read in batches; - for "
+        "CSV on standard input; or a data set that comes along: sachs.",
     ),
 ]
 Prune: TypeAlias = Annotated[

@@ -23,6 +23,9 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     units = ", standardised" if learnt.document["run"]["standardized"] else ""
     size = f"{rows} rows, {columns} columns{units}"
     out.print(f"{asked.source}: {size}; {model.graph_.n_edges} edges in {model.fit_seconds_:.1f} s", soft_wrap=True)
+    if "rows_seen" in learnt.document["run"]:
+        seen = ", ".join(f"{part} {count:,}" for part, count in model.rows_seen_.items())
+        out.print(f"Rows seen: {seen}", soft_wrap=True)
     _print_edges(learnt.edges, str(asked.graph_file), out)
     if asked.stability is not None:
         bound = learnt.document["stability"]["false_edges_bound"]

@@ -61,7 +61,7 @@ class AutomaticPruning:
         self._lock, self._prepared = Lock(), dict[bool, Prepared]()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what travels to another process: the table. The designs, ten times as large, are made again there."""
+        """Return what travels to another process: the table. The designs, many times as large, are made there."""
         return {**self.__dict__, "_lock": None, "_prepared": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

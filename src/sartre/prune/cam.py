@@ -77,7 +77,7 @@ class CAMPruning(BaseEstimator):
         Correction of the p-values over all tests: Holm's (no false edge with probability 1 - alpha) or Benjamini and
         Hochberg's (a share of false edges of at most alpha on average).
     n_jobs : int, optional
-        Threads over the targets; the graph does not depend on it.
+        Threads over the targets, or jobs of the joblib backend that is switched on; the graph does not depend on it.
 
     Attributes
     ----------

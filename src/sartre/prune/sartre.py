@@ -105,7 +105,7 @@ class SARTRE(BaseEstimator):
     tol : float
         Duality gap at which the solver stops, relative to the target's variance.
     n_jobs : int, optional
-        Threads over the targets; the graph does not depend on it.
+        Threads over the targets, or jobs of the joblib backend that is switched on; the graph does not depend on it.
     random_state : int, Generator, RandomState or None
         Seed of the intervals. A column's intervals depend on the seed and its name (``x0, x1, ...`` in an array) only.
 
@@ -206,8 +206,9 @@ class SARTRE(BaseEstimator):
 
         Parameters
         ----------
-        source : path of a Parquet file or folder, Arrow data, list of tables, or function
-            As in `sartre.batches.Batches`; columns of numbers, none missing.
+        source : path of a Parquet file or folder, Arrow data, list of tables, function, or Dask data frame
+            As in `sartre.batches.Batches`; the partitions of a Dask data frame are counted where they are. Columns of
+            numbers, none missing.
         order, candidates, required : as in `fit`
 
         Examples

@@ -1,0 +1,62 @@
+"""A folder of Parquet files on the command line is read in batches, and gives what one file gives."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from command_line import names_in, run
+
+from sartre import Dag, files, rows
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def parts(table, folder):
+    """The table of `water.csv` in two files."""
+    frame = pd.read_csv(folder / table)
+    (folder / "water").mkdir()
+    frame[:120].to_parquet(folder / "water" / "a.parquet")
+    frame[120:].to_parquet(folder / "water" / "b.parquet")
+    frame.to_parquet(folder / "whole.parquet")
+    return "water"
+
+
+@pytest.mark.parametrize("options", [[], ["--penalty", "0.1"], ["--columns", "rain,river"]])
+def test_a_folder_gives_what_a_file_gives(parts, folder, monkeypatch, options):
+    monkeypatch.setattr(rows, "ROWS", 100)
+    graphs = []
+    for source in (parts, "whole.parquet"):
+        result = run("discover", source, *options, "--out", f"of-{source}")
+        assert result.exit_code == 0, result.stderr
+        assert "Rows seen: order 100, additive 200" in result.stdout
+        document = json.loads((folder / f"of-{source}" / "graph.json").read_text())
+        assert document["run"]["rows_seen"]["additive"] == 200
+        graphs.append((Dag.from_dict(document), document["edges"]))
+    assert graphs[0] == graphs[1]
+
+
+def test_a_large_file_is_read_in_batches(parts, folder, monkeypatch):
+    assert parts in names_in(folder)
+    assert files.in_batches(folder / parts)
+    assert not files.in_batches(folder / "whole.parquet")
+    monkeypatch.setattr(files, "_LARGE", 1000)
+    assert files.in_batches(folder / "whole.parquet")
+    assert run("discover", "whole.parquet").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--stability", "2"], "--stability needs all rows in memory"),
+        (["--missing", "bin"], "must be 'error' or 'drop'"),
+        (["--columns", "snow"], "There is no column 'snow'"),
+        (["--prune", "CAMPruning"], "has a 'fit_batches', as SARTRE has"),
+    ],
+)
+def test_what_batches_cannot_do_is_refused(parts, options, message):
+    result = run("discover", parts, *options)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
