@@ -12,7 +12,7 @@ import sartre
 ROOT = Path(sartre.__file__).parent
 LAYERS = [  # each may import from itself and from those before it
     {"table", "columns", "missing", "scores", "validation", "files", "steps", "precedence", "knowledge", "checkpoint"}
-    | {"linear", "graph_text", "devices", "rows", "batches", "plan", "plan_text"},
+    | {"linear", "graph_text", "devices", "rows", "batches", "partitions", "parallel", "plan", "plan_text"},
     {"additive", "graph"},
     {"stein", "stein_torch", "hsic"},
     {"order", "prune"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,11 @@ from sartre.table import Table
 from sartre.validation import LARGEST, as_table, check_choice, read_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from sartre.partitions import Partitions
 
 logger = logging.getLogger(__name__)
 WAYS = ("error", "drop")  # with missing values; the others need all rows at once
@@ -112,14 +115,14 @@ class Survey:
 
     Attributes
     ----------
-    batches : iterable of arrays of shape (m, d)
-        A pass over all rows, each time it is asked for.
+    batches : iterable of arrays of shape (m, d), or Partitions
+        A pass over all rows, each time it is asked for; or rows elsewhere, which are counted there.
     n : int
     sample : Table
         The rows that whatever needs rows sees (`sartre.rows`).
     """
 
-    batches: Iterable[NDArray[np.float64]]
+    batches: Iterable[NDArray[np.float64]] | Partitions
     n: int
     sample: Table
 
@@ -131,15 +134,15 @@ class Survey:
         """Return the survey of the same rows with every column at mean zero and variance one in the sample."""
         centre, spread = self.sample.values.mean(axis=0), self.sample.values.std(axis=0)
         scale = np.where(self.sample.constant, 1.0, spread)
-        return Survey(_Scaled(self.batches, centre, scale), self.n, self.sample.standardized())
+        batches = self.batches
+        scaled = _Scaled(batches, centre, scale) if isinstance(batches, Iterable) else batches.scaled(centre, scale)
+        return Survey(scaled, self.n, self.sample.standardized())
 
     def total(self, count: Callable[[NDArray[np.float64]], Any], n_jobs: int | None = None) -> Any:  # noqa: ANN401
         """Return the sum of ``count(values)`` over all batches; sums of whole numbers do not depend on `n_jobs`."""
         total, seen = None, 0
-        jobs = (delayed(count)(values) for values in self.batches)
         with threadpool_limits(1, user_api="blas"):
-            parts: Any = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
-            for part in parts:
+            for part in self._counted(count, n_jobs):
                 total = part if total is None else total + part
                 seen += part.n
                 logger.info("rows: %d of %d counted", seen, self.n)
@@ -149,6 +152,13 @@ class Survey:
                 "a function must return a fresh iterator."
             )
         return total
+
+    def _counted(self, count: Callable[[NDArray[np.float64]], Any], n_jobs: int | None) -> Iterable[Any]:
+        """Return the totals of parts of the rows. Threads count those that are here: rows do not travel."""
+        if not isinstance(self.batches, Iterable):
+            return [self.batches.total(count)]
+        jobs = (delayed(count)(values) for values in self.batches)
+        return Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
 
 
 @dataclass(frozen=True)
@@ -168,7 +178,7 @@ def survey(source: Any, seed: int, missing: str = "error") -> Survey:  # noqa: A
 
     Parameters
     ----------
-    source : as in `Batches`, or Batches; a Survey comes back as it is
+    source : as in `Batches`, a Dask data frame, or Batches; a Survey comes back as it is
     seed : int
         Of the sample.
     missing : "error" or "drop"
@@ -181,8 +191,14 @@ def survey(source: Any, seed: int, missing: str = "error") -> Survey:  # noqa: A
     """
     if isinstance(source, Survey):
         return source
-    batches = source if isinstance(source, Batches) else Batches(source, missing)
-    sample = sample_rows(iter(batches), seed, rows.ROWS)
+    if nw.dependencies.is_dask_dataframe(source):
+        from sartre.partitions import Partitions  # noqa: PLC0415 - it stands on Batches
+
+        batches = Partitions(source, missing)
+        sample = batches.sample(seed, rows.ROWS)
+    else:
+        batches = source if isinstance(source, Batches) else Batches(source, missing)
+        sample = sample_rows(iter(batches), seed, rows.ROWS)
     if sample is None:
         raise ValueError("The source has no batch at all. Check the folder, or the function that makes the batches.")
     if sample.n > rows.ROWS and len(batches.names) > WIDEST:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from sartre.checkpoint import Checkpoint, describe_settings, describe_table
 from sartre.discovery import MIN_ROWS
 from sartre.graph import Dag
 from sartre.knowledge import constraints
+from sartre.parallel import spread
 from sartre.steps import fresh
 from sartre.validation import as_table, check_number, check_order, seed_of
 
@@ -170,7 +169,8 @@ def stability(
     n_pairs : int
         Pairs of half-samples.
     n_jobs : int, optional
-        Processes over the half-samples; the result does not depend on it.
+        Processes over the half-samples, or jobs of the joblib backend that is switched on; the result does not depend
+        on it.
     random_state : int, Generator, RandomState or None
         Seed of all halves. The k-th pair depends on the seed and k only: more pairs go on where fewer stopped.
     checkpoint : path, optional
@@ -206,13 +206,13 @@ def stability(
     numbers = range(2 * n_pairs)
     missing = [number for number in numbers if number not in store.results]
     logger.info("stability: %d of %d half-samples", len(numbers) - len(missing), len(numbers))
-    jobs = (delayed(_run)(model, table, store.identity["seed"], number) for number in missing)
+    jobs = [(store.identity["seed"], number) for number in missing]
     heard: list[tuple[type[Warning], str]] = []
-    runs: Any = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)  # processes: steps hold Python's lock
+    runs: Any = spread(_run, (model, table), jobs, n_jobs, processes=True)  # steps hold Python's lock
     with warnings.catch_warnings(), closing(runs):  # an interruption ends here, not when the garbage is collected
         warnings.filterwarnings("ignore", message=r".*tasks which (have been|were)")  # joblib's word on one
-        for done, (number, result, warned) in enumerate(runs, start=1):
-            store.add(number, result)
+        for done, (k, (result, warned)) in enumerate(runs, start=1):
+            store.add(missing[k], result)
             heard += warned
             logger.info("stability: %d of %d half-samples", len(numbers) - len(missing) + done, len(numbers))
     _tell_once(heard)
@@ -250,23 +250,23 @@ def _opened(path: str | Path | None, model: Any, table: Table, random_state: Ran
 
 
 def _run(
-    model: Any,  # noqa: ANN401
-    table: Table,
+    shared: tuple[Any, Table],
     seed: int,
     number: int,
-) -> tuple[int, dict[str, Any], list[tuple[type[Warning], str]]]:
+) -> tuple[dict[str, Any], list[tuple[type[Warning], str]]]:
     """Learn the graph of one half-sample: its order, its edges as pairs of numbers, and what warnings there were."""
+    model, table = shared
     rows = half_sample(table.shape[0], seed, number)
     settings = {}
     if getattr(model, "random_state", None) is None:
         own = np.random.SeedSequence(seed, spawn_key=divmod(number, 2)).generate_state(1)
         settings["random_state"] = int(own[0])
-    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = fresh(model, **settings).fit(table.take(rows))
     order = check_order(fitted.order_, table.names)
     learnt = {"order": order.tolist(), "edges": np.argwhere(fitted.adjacency_matrix_).tolist()}
-    return number, learnt, [(warning.category, str(warning.message)) for warning in caught]
+    return learnt, [(warning.category, str(warning.message)) for warning in caught]
 
 
 def _counted(runs: list[dict[str, Any]], names: tuple[str, ...], undecided: NDArray[np.bool_]) -> Stability:

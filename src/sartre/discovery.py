@@ -160,10 +160,11 @@ class CausalDiscovery(BaseEstimator):
 
         Parameters
         ----------
-        source : path of a Parquet file or folder, Arrow data, list of tables, or function
-            As in `sartre.batches.Batches`. Columns of numbers; rows with missing values are refused or, with
-            ``missing="drop"``, left out. The pruner must have a ``fit_batches`` of its own, as `sartre.prune.SARTRE`
-            has; its ``fit`` is given a `sartre.batches.Survey` in place of a table.
+        source : path of a Parquet file or folder, Arrow data, list of tables, function, or Dask data frame
+            As in `sartre.batches.Batches`; the partitions of a Dask data frame are counted where they are. Columns of
+            numbers; rows with missing values are refused or, with ``missing="drop"``, left out. The pruner must have a
+            ``fit_batches`` of its own, as `sartre.prune.SARTRE` has; its ``fit`` is given a `sartre.batches.Survey` in
+            place of a table.
 
         Examples
         --------

@@ -112,11 +112,11 @@ def test_stability_adds_frequencies_and_goes_on_after_an_interruption(table, fol
     assert run(*arguments, "--out", "whole").exit_code == 0
     original, numbers = confidence._run, []
 
-    def stopped_in_the_second_pair(model, data, seed, number):
+    def stopped_in_the_second_pair(shared, seed, number):
         numbers.append(number)
         if numbers == [0, 1, 2]:
             raise KeyboardInterrupt
-        return original(model, data, seed, number)
+        return original(shared, seed, number)
 
     monkeypatch.setattr(confidence, "_run", stopped_in_the_second_pair)
     assert run(*arguments, "--out", "parts").exit_code == 130

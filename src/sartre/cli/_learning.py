@@ -153,7 +153,7 @@ def _standardized(asked: Asked, data: Table | Survey) -> Table | Survey:
 
     if isinstance(data, Survey) or not is_long(data):
         return data.standardized()
-    batches = survey_of_table(data, asked.seed).standardized().batches
+    batches: Any = survey_of_table(data, asked.seed).standardized().batches  # in memory, so they can be gone through
     return Table(np.asfortranarray(np.vstack(list(batches))), data.names, data.levels)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from joblib import effective_n_jobs
 
 from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
 from sartre.cli._console import err, guarded, out, progress
@@ -43,6 +42,8 @@ def reproduce(
     Example: sartre reproduce figure-variables --trials 3
     """
     with guarded(debug=debug):
+        from joblib import effective_n_jobs  # noqa: PLC0415 - it brings NumPy
+
         experiments = _experiments()
         names = _named(studies or ["all"], list(experiments.STUDIES))
         count, jobs = trials or (1 if quick else 10), effective_n_jobs(jobs)

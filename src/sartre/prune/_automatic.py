@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,6 +59,13 @@ class AutomaticPruning:
         self._table, self._embedding, self._seed, self._levels, self._tol = table, embedding, seed, levels, tol
         self._interactions, self._robust = interactions, robust
         self._lock, self._prepared = Lock(), dict[bool, Prepared]()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what travels to another process: the table. The designs, many times as large, are made there."""
+        return {**self.__dict__, "_lock": None, "_prepared": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
 
     def fit(
         self,

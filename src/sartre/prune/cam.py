@@ -7,7 +7,6 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.stats import false_discovery_control
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -18,6 +17,7 @@ from sartre.additive.design import prepare
 from sartre.additive.screening import SMALLEST_BASIS, basis_size, first_of_copies, strongest
 from sartre.additive.selection import standardise
 from sartre.additive.smoothing import SmoothFit, fit_smooths, gram
+from sartre.parallel import spread
 from sartre.prune._edges import edge_table
 from sartre.table import Table
 from sartre.validation import as_table, check_candidates, check_choice, check_number, check_order, check_required
@@ -77,7 +77,7 @@ class CAMPruning(BaseEstimator):
         Correction of the p-values over all tests: Holm's (no false edge with probability 1 - alpha) or Benjamini and
         Hochberg's (a share of false edges of at most alpha on average).
     n_jobs : int, optional
-        Threads over the targets; the graph does not depend on it.
+        Threads over the targets, or jobs of the joblib backend that is switched on; the graph does not depend on it.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class CAMPruning(BaseEstimator):
             [task for task in tasks if task.complete and task.size == size]
             for size in sorted({task.size for task in tasks if task.complete})
         ]
-        with threadpool_limits(1, user_api="blas"):  # the parallelism is over targets
+        with threadpool_limits(1, user_api="blas"):  # of the Gram matrices too
             for mine in [*together, *([task] for task in tasks if not task.complete)]:
                 rows = np.flatnonzero(~np.isnan(table.values[:, mine[0].target]))
                 yield from self._fits_together(table if mine[0].complete else table.take(rows), mine)
@@ -192,9 +192,8 @@ class CAMPruning(BaseEstimator):
         responses = [(task, y) for task in tasks for y in table.responses(task.target)]
         design = prepare(parents.values, smooth_bases(parents.values, tasks[0].size, parents.nominal))
         products = gram(design, np.column_stack([standardise(y) for _, y in responses]))
-        jobs = [delayed(_fit_target)(products, t, task, columns) for t, (task, _) in enumerate(responses)]
-        fits: Any = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs)
-        yield from fits
+        jobs = [(t, task, columns) for t, (task, _) in enumerate(responses)]
+        return (fit for _, fit in spread(_fit_target, products, jobs, self.n_jobs))
 
     def _record(self, tasks: list[_Task], fits: list[_Fit], n_columns: int) -> None:
         """Note what the samples allowed: basis sizes, and candidates that were not tested."""
@@ -224,7 +223,7 @@ class CAMPruning(BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        lost = list(dict.fromkeys(f"'{names[fit.target]}'" for fit in fits if not fit.model.converged))
+        lost = [f"'{names[target]}'" for target in sorted({fit.target for fit in fits if not fit.model.converged})]
         if lost:
             warnings.warn(
                 f"The smoothness of the models of {', '.join(lost[:5])} did not settle (a near-perfect fit, perhaps). "

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from sartre.additive.group_lasso import TOL
 from sartre.additive.selection import expected_false
 from sartre.additive.trees import embedding_of
 from sartre.batches import Survey, is_long, survey, survey_of_table
+from sartre.parallel import spread
 from sartre.prune._edges import edge_table
-from sartre.prune._prepared import Settings, prepared_pruning
+from sartre.prune._prepared import Prepared, Settings, prepared_pruning
 from sartre.validation import Table, as_table, check_candidates, check_number, check_order, check_required, seed_of
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ class SARTRE(BaseEstimator):
     tol : float
         Duality gap at which the solver stops, relative to the target's variance.
     n_jobs : int, optional
-        Threads over the targets; the graph does not depend on it.
+        Threads over the targets, or jobs of the joblib backend that is switched on; the graph does not depend on it.
     random_state : int, Generator, RandomState or None
         Seed of the intervals. A column's intervals depend on the seed and its name (``x0, x1, ...`` in an array) only.
 
@@ -212,8 +211,9 @@ class SARTRE(BaseEstimator):
 
         Parameters
         ----------
-        source : path of a Parquet file or folder, Arrow data, list of tables, or function
-            As in `sartre.batches.Batches`; columns of numbers, none missing.
+        source : path of a Parquet file or folder, Arrow data, list of tables, function, or Dask data frame
+            As in `sartre.batches.Batches`; the partitions of a Dask data frame are counted where they are. Columns of
+            numbers, none missing.
         order, candidates, required : as in `fit`
 
         Examples
@@ -304,12 +304,11 @@ class SARTRE(BaseEstimator):
         """Return the rows that were used, and each target's results, one a value."""
         prepared = prepared_pruning(data, values, self._settings())
         table, self.rows_seen_ = prepared.table, prepared.rows_seen
-        jobs = (delayed(prepared.fit)(*one) for one in task.targets())
-        fits = []
-        with threadpool_limits(1, user_api="blas"):  # the parallelism is over targets
-            for fit in Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(jobs):
-                fits.append(fit)
-                logger.info("prune: %d of %d targets fitted", len(fits), len(task.order))
+        done: dict[int, list[TargetFit]] = {}
+        for k, fit in spread(Prepared.fit, prepared, list(task.targets()), self.n_jobs):
+            done[k] = fit
+            logger.info("prune: %d of %d targets fitted", len(done), len(task.order))
+        fits = [done[k] for k in range(len(done))]
         self._warn_unless_converged([fit[-1] for fit in fits], table.names)
         return table, fits
 

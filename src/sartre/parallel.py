@@ -1,0 +1,98 @@
+"""Work that is spread over threads, or over whatever joblib backend the user switched on: processes, Dask, Ray."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
+from threadpoolctl import threadpool_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+PARTS = 4  # of the work, a Dask worker: a worker that dies loses little, and those that are done early get more
+
+
+def spread(
+    function: Callable[..., Any],
+    shared: Any,  # noqa: ANN401 - whatever the function takes
+    tasks: Sequence[tuple[Any, ...]],
+    n_jobs: int | None = None,
+    *,
+    processes: bool = False,
+) -> Iterator[tuple[int, Any]]:
+    """Yield ``k, function(shared, *tasks[k])`` for every task, in the order in which they are done.
+
+    A backend that was switched on by ``joblib.parallel_config`` is used. If it has no memory in common with this
+    process, tasks are put together so that `shared` travels as seldom as can be; with Dask once, and it is sent anew if
+    the worker that has it dies. Elsewhere, a task runs on one thread.
+
+    Parameters
+    ----------
+    function : callable
+        Of a module, so that it can be sent.
+    shared : object
+        What all tasks need.
+    tasks : sequence of tuples
+    n_jobs : int, optional
+        As in joblib; one by default, and with Dask and Ray all that there are.
+    processes : bool
+        Whether, where no backend was switched on, these are processes and not threads; each task is sent on its own.
+
+    Examples
+    --------
+    >>> sorted(spread(pow, 2, [(3,), (5,)]))
+    [(0, 8), (1, 32)]
+    """
+    prefer = "processes" if processes else "threads"
+    backend: Any = get_active_backend(prefer=prefer)[0]
+    way: Any = "generator_unordered" if backend.supports_return_generator else "list"
+    work = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=way)
+    numbered = list(enumerate(tasks))
+    if getattr(backend, "supports_sharedmem", False):
+        with threadpool_limits(1, user_api="blas"):  # here and not in each task: the limit is the process's
+            for part in work(delayed(_done)(function, shared, [one]) for one in numbered):
+                yield from part
+        return
+    count = len(numbered)
+    if not processes:
+        count = min(count, effective_n_jobs(n_jobs) * (PARTS if hasattr(backend, "client") else 1))
+    with _sent_once(backend, shared):
+        for part in work(delayed(_done_elsewhere)(function, shared, numbered[k::count]) for k in range(count)):
+            yield from part
+
+
+def _done(function: Callable[..., Any], shared: Any, part: list[tuple[int, Any]]) -> list[tuple[int, Any]]:  # noqa: ANN401
+    return [(k, function(shared, *task)) for k, task in part]
+
+
+def _done_elsewhere(function: Callable[..., Any], shared: Any, part: list[tuple[int, Any]]) -> list[tuple[int, Any]]:  # noqa: ANN401
+    """Do some of the tasks in another process; what they spread in turn stays there."""
+    with threadpool_limits(1, user_api="blas"), parallel_config("threading", n_jobs=1):
+        return _done(function, shared, part)
+
+
+@contextmanager
+def _sent_once(backend: Any, shared: Any) -> Iterator[None]:  # noqa: ANN401
+    """Let joblib's Dask backend use one result of the cluster for an object in every task.
+
+    Data that is scattered is lost with the worker that has it, and the run with it. The result of a task is not: the
+    scheduler has the task.
+    """
+    if not hasattr(backend, "client"):
+        yield
+        return
+    import dask  # noqa: PLC0415 - an extra, and only where it is switched on
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):  # it is meant to be large
+        backend.data_futures[id(shared)] = backend.client.submit(_same, shared, pure=False)
+    try:
+        yield
+    finally:
+        del backend.data_futures[id(shared)]
+
+
+def _same(shared: Any) -> Any:  # noqa: ANN401
+    return shared

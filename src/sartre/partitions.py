@@ -1,0 +1,145 @@
+"""Rows on many machines: the partitions of a Dask data frame are sampled and counted where they are."""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import reduce
+from math import sqrt
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from sartre.batches import Batches
+from sartre.rows import RowSample, hashes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+BRANCHES = 8  # results that are added up by one task: fewer make the tree deeper, more keep one worker waiting
+DEVIATIONS = 10  # of the number of rows under the bound that is expected to leave a full sample: it practically does
+
+
+class Partitions:
+    """The rows of a Dask data frame, partition after partition; they stay where they are, and sums over them travel.
+
+    A ``distributed.Client`` that is active is used, or else whatever scheduler Dask is set to.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+    missing : "error" or "drop"
+        What to do about rows with missing values.
+
+    Attributes
+    ----------
+    names : tuple of names
+    n_dropped : int
+        Rows left out, known once there is a sample.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd, pandas as pd
+    >>> frame = dd.from_pandas(pd.DataFrame({"a": range(10), "b": range(10)}), npartitions=3)
+    >>> Partitions(frame, "error").sample(seed=0, size=4).values.shape
+    (4, 2)
+    """
+
+    def __init__(self, frame: Any, missing: str) -> None:  # noqa: ANN401
+        self.names = tuple(str(name) for name in frame.columns)
+        self.n_dropped = 0
+        self._parts = [(part, _Reader(k, self.names, missing)) for k, part in enumerate(frame.to_delayed())]
+
+    def sample(self, seed: int, size: int) -> RowSample | None:
+        """Check and number all rows, then draw from them; None where there are none."""
+        import dask  # noqa: PLC0415 - an extra; it made the frame
+
+        look, draw = dask.delayed(_look), dask.delayed(_draw)
+        looks = dask.compute(*[look(*part) for part in self._parts])
+        self.n_dropped = sum(dropped for _, dropped in looks)
+        self._parts = [part for part, (length, _) in zip(self._parts, looks, strict=True) if length]
+        stops = np.cumsum([length for length, _ in looks if length]).tolist()
+        if not stops:
+            return None
+        n, likely = stops[-1], size + DEVIATIONS * sqrt(size)
+        for share in (min(likely / n, 1.0), 1.0):
+            starts = [0, *stops[:-1]]
+            tasks = [draw(*part, start, seed, size, share) for part, start in zip(self._parts, starts, strict=True)]
+            drawn = _added_up(tasks)
+            if len(drawn.numbers) == min(size, n):
+                break
+        return drawn
+
+    def scaled(self, centre: NDArray[np.float64], scale: NDArray[np.float64]) -> Partitions:
+        """Return the same rows, less the centre and over the scale of every column; arrays of shape (d,)."""
+        scaled = copy(self)
+        scaled._parts = [  # noqa: SLF001 - a copy of itself
+            (part, reader._replace(centre=centre, scale=scale)) for part, reader in self._parts
+        ]
+        return scaled
+
+    def total(self, count: Callable[[NDArray[np.float64]], Any]) -> Any:  # noqa: ANN401
+        """Return the sum of ``count(values)`` over all rows, once `sample` has seen them."""
+        import dask  # noqa: PLC0415
+
+        task, sent = dask.delayed(_count), dask.delayed(count, traverse=False)
+        return _added_up([task(*part, sent) for part in self._parts])
+
+
+class _Reader(NamedTuple):
+    """Turns a partition, by its number, into checked arrays."""
+
+    number: int
+    names: tuple[str, ...]
+    missing: str
+    centre: NDArray[np.float64] | float = 0.0
+    scale: NDArray[np.float64] | float = 1.0
+
+    def batches(self, frame: Any) -> Batches:  # noqa: ANN401
+        return Batches([frame] if len(frame) else [], self.missing, self.names)
+
+    def arrays(self, batches: Batches) -> Iterator[NDArray[np.float64]]:
+        try:
+            for values in batches:
+                yield (values - self.centre) / self.scale
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"Partition {self.number} of the Dask data frame. {error}") from None
+
+
+def _look(frame: Any, reader: _Reader) -> tuple[int, int]:  # noqa: ANN401
+    """Check a partition; return how many rows it has and how many are left out."""
+    batches = reader.batches(frame)
+    return sum(len(values) for values in reader.arrays(batches)), batches.n_dropped
+
+
+def _draw(frame: Any, reader: _Reader, start: int, seed: int, size: int, share: float) -> RowSample:  # noqa: ANN401
+    """Draw from the rows of a partition, numbered from `start` on, whose hashes are among the lowest."""
+    drawn = []
+    for values in reader.arrays(reader.batches(frame)):
+        one = RowSample.of(values, start, seed, size)
+        low = hashes(one.numbers, seed) / 2.0**64 <= share
+        drawn.append(RowSample(seed, size, one.n, one.numbers[low], one.values[low]))
+        start += len(values)
+    return reduce(add, drawn)
+
+
+def _count(frame: Any, reader: _Reader, count: Callable[[NDArray[np.float64]], Any]) -> Any:  # noqa: ANN401
+    with threadpool_limits(1, user_api="blas"):  # the parallelism is over partitions
+        return reduce(add, (count(values) for values in reader.arrays(reader.batches(frame))))
+
+
+def _added_up(tasks: list[Any]) -> Any:  # noqa: ANN401
+    """Compute tasks and add up their results, some at a time, on the workers; only the total comes back."""
+    import dask  # noqa: PLC0415
+
+    total = dask.delayed(_sum)
+    while len(tasks) > 1:
+        tasks = [total(tasks[k : k + BRANCHES]) for k in range(0, len(tasks), BRANCHES)]
+    return tasks[0].compute()
+
+
+def _sum(results: list[Any]) -> Any:  # noqa: ANN401
+    return reduce(add, results)
