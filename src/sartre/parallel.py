@@ -49,7 +49,7 @@ def spread(
     prefer = "processes" if processes else "threads"
     backend: Any = get_active_backend(prefer=prefer)[0]
     way: Any = "generator_unordered" if backend.supports_return_generator else "list"
-    work = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=way)
+    work: Any = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=way)
     numbered = list(enumerate(tasks))
     if getattr(backend, "supports_sharedmem", False):
         with threadpool_limits(1, user_api="blas"):  # here and not in each task: the limit is the process's
@@ -58,10 +58,15 @@ def spread(
         return
     count = len(numbered)
     if not processes:
-        count = min(count, effective_n_jobs(n_jobs) * (PARTS if hasattr(backend, "client") else 1))
+        count = min(count, _workers(n_jobs) * (PARTS if hasattr(backend, "client") else 1))
     with _sent_once(backend, shared):
         for part in work(delayed(_done_elsewhere)(function, shared, numbered[k::count]) for k in range(count)):
             yield from part
+
+
+def _workers(n_jobs: int | None) -> int:
+    count: Any = effective_n_jobs  # None, which its annotation does not know, is what the backend has by default
+    return count(n_jobs)
 
 
 def _done(function: Callable[..., Any], shared: Any, part: list[tuple[int, Any]]) -> list[tuple[int, Any]]:  # noqa: ANN401
@@ -84,7 +89,7 @@ def _sent_once(backend: Any, shared: Any) -> Iterator[None]:  # noqa: ANN401
     if not hasattr(backend, "client"):
         yield
         return
-    import dask  # noqa: PLC0415 - an extra, and only where it is switched on
+    import dask.config  # noqa: PLC0415 - an extra, and only where it is switched on
 
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):  # it is meant to be large
         backend.data_futures[id(shared)] = backend.client.submit(_same, shared, pure=False)

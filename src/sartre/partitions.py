@@ -55,10 +55,11 @@ class Partitions:
 
     def sample(self, seed: int, size: int) -> RowSample | None:
         """Check and number all rows, then draw from them; None where there are none."""
-        import dask  # noqa: PLC0415 - an extra; it made the frame
+        from dask.base import compute  # noqa: PLC0415 - an extra; it made the frame
+        from dask.delayed import delayed  # noqa: PLC0415
 
-        look, draw = dask.delayed(_look), dask.delayed(_draw)
-        looks = dask.compute(*[look(*part) for part in self._parts])
+        look, draw = delayed(_look), delayed(_draw)
+        looks = compute(*[look(*part) for part in self._parts])
         self.n_dropped = sum(dropped for _, dropped in looks)
         self._parts = [part for part, (length, _) in zip(self._parts, looks, strict=True) if length]
         stops = np.cumsum([length for length, _ in looks if length]).tolist()
@@ -83,9 +84,9 @@ class Partitions:
 
     def total(self, count: Callable[[NDArray[np.float64]], Any]) -> Any:  # noqa: ANN401
         """Return the sum of ``count(values)`` over all rows, once `sample` has seen them."""
-        import dask  # noqa: PLC0415
+        from dask.delayed import delayed  # noqa: PLC0415
 
-        task, sent = dask.delayed(_count), dask.delayed(count, traverse=False)
+        task, sent = delayed(_count), delayed(count, traverse=False)
         return _added_up([task(*part, sent) for part in self._parts])
 
 
@@ -133,9 +134,9 @@ def _count(frame: Any, reader: _Reader, count: Callable[[NDArray[np.float64]], A
 
 def _added_up(tasks: list[Any]) -> Any:  # noqa: ANN401
     """Compute tasks and add up their results, some at a time, on the workers; only the total comes back."""
-    import dask  # noqa: PLC0415
+    from dask.delayed import delayed  # noqa: PLC0415
 
-    total = dask.delayed(_sum)
+    total = delayed(_sum)
     while len(tasks) > 1:
         tasks = [total(tasks[k : k + BRANCHES]) for k in range(0, len(tasks), BRANCHES)]
     return tasks[0].compute()
