@@ -19,7 +19,7 @@ from sartre.additive.group_lasso import gradient_norms, terms
 from sartre.additive.interactions import ALL_PAIRS, PairBasis, PairSearch, Projection
 from sartre.additive.robust import UNEQUAL, calls_for_robust, robust_covariance
 from sartre.additive.screening import linear_p_values
-from sartre.additive.smoothing import describe_smooths
+from sartre.additive.smoothing import term_tests
 from sartre.additive.term_model import Surface, TermModel
 
 if TYPE_CHECKING:
@@ -177,11 +177,11 @@ class _Search:
         """Fit the terms and test each; the last result is remembered, because it is often asked for again."""
         if self._tested is None or self._tested[0] != chosen:
             solved = self._model.solve(chosen)
-            p_value = describe_smooths(self._model.products, solved).p_value
+            p_value = term_tests(self._model.products, solved).p_value
             if self._robust:  # the larger of two: with few samples a variance of their own makes tests too bold
                 functions = self._model.functions(solved)
                 covariance = robust_covariance(solved, functions, self._y - functions @ solved.beta)
-                robust = describe_smooths(self._model.products, solved, covariance).p_value
+                robust = term_tests(self._model.products, solved, covariance).p_value
                 p_value = np.maximum(p_value, robust)
             self._tested = chosen, solved, p_value
         return self._tested[1:]
