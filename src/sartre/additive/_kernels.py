@@ -350,22 +350,12 @@ def gradient_norms(design, residual, candidates, norms):
     in: design; residual (n,); candidates (m,)
     out: norms (m,)
     """
-    n = residual.size
-    sums = np.empty(design.n_bins.max())
+    width = max(1, design.n_bins.max())
+    sums, c = np.empty((4, width)), np.empty(width)
     for a in range(candidates.size):
-        j = candidates[a]
-        n_bins, rank, start = design.n_bins[j], design.rank[j], design.table_start[j]
-        sums[:n_bins] = 0.0
-        codes = design.codes[j]
-        for i in range(n):
-            sums[codes[i]] += residual[i]
-        total = 0.0
-        for k in range(rank):
-            product = 0.0
-            for b in range(n_bins):
-                product += design.tables[start + b * rank + k] * sums[b]
-            total += product * product
-        norms[a] = np.sqrt(total) / n
+        rank = design.rank[candidates[a]]
+        correlation(design, candidates[a], residual, sums, c[:rank])
+        norms[a] = norm(c[:rank])
 
 
 @compiled()

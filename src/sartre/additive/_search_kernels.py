@@ -1,4 +1,4 @@
-"""The compiled loop of the local scores: what every block of functions would explain, nothing checked."""
+"""The compiled loops of the local scores and of the search for pairs, nothing checked."""
 
 # ruff: noqa: ANN001, ANN202 - numba infers the types; each docstring says what goes in and out
 
@@ -66,3 +66,15 @@ def block_gains(width, half, cross, variance, floor, squares, gain):
         gain[b] = -np.log(max(left, floor) / variance)
         column += k
         place += k * k
+
+
+@compiled(fastmath={"reassoc", "contract", "nsz"})
+def block_squares(sums, width, values):
+    """Add up the squares of every block of `width` rows and columns.
+
+    in: sums (width a, width b), width; out: values (a, b)
+    """
+    values[:] = 0.0
+    for i in range(sums.shape[0]):
+        for j in range(sums.shape[1]):
+            values[i // width, j // width] += sums[i, j] * sums[i, j]

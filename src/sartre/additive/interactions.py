@@ -15,12 +15,15 @@ products dependent, and taking them as independent would make the tail much too 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.stats import rankdata
 
+from sartre.additive._search_kernels import block_squares
 from sartre.additive.chi_square import weighted_chi_square_tail
 from sartre.additive.design import Basis, rotate
 
@@ -45,7 +48,8 @@ class Pair(NamedTuple):
     p_value: float
 
 
-class PairBasis(NamedTuple):
+@dataclass(frozen=True)
+class PairBasis:
     """What pairs are made of.
 
     values (d, n, 4): functions of every variable, orthonormal over the samples, or zero; orders (d, 4): of each;
@@ -56,9 +60,15 @@ class PairBasis(NamedTuple):
     orders: NDArray[np.float64]
     grids: list[NDArray[np.intp]]
 
-    def usable(self, variables: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the variables that have functions."""
-        return variables[self.values[variables, :, 0].any(axis=1)]
+    @cached_property
+    def weighted(self) -> NDArray[np.float32]:
+        """All functions over the roots of their orders, (n, d, 4): T needs no weights, and no double precision."""
+        return np.ascontiguousarray(self.values.transpose(1, 0, 2) / np.sqrt(self.orders), dtype=np.float32)
+
+    @cached_property
+    def usable(self) -> NDArray[np.bool_]:
+        """Which variables have functions, (d,)."""
+        return self.weighted[:, :, 0].any(axis=0)
 
 
 def pair_basis(X: NDArray[np.float64], nominal: Collection[int] = ()) -> PairBasis:
@@ -172,10 +182,9 @@ class PairSearch:
     """
 
     def __init__(self, basis: PairBasis, candidates: NDArray[np.intp]) -> None:
-        candidates = basis.usable(candidates)
+        candidates = candidates[basis.usable[candidates]]
         self._basis, self._candidates = basis, candidates
-        mine = basis.values[candidates].astype(np.float32)  # T need not be exact: the pairs looked at are done again
-        self._wide = mine.transpose(1, 0, 2).reshape(basis.values.shape[1], -1)
+        self._weighted = basis.weighted[:, candidates].reshape(len(basis.weighted), -1)
 
     def best(
         self,
@@ -217,27 +226,51 @@ class PairSearch:
         return found
 
     def _statistics(self, rows: NDArray[np.intp], residual: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return sum_pq (sum_i P_p P_q r)^2 / (p q) for some candidates with all, by one product."""
-        whole = len(rows) == len(self._candidates)
-        columns = (DEGREE * rows[:, None] + np.arange(DEGREE)).ravel()
-        left = (self._wide if whole else self._wide[:, columns]) * residual[:, None].astype(np.float32)
-        sums = (left.T @ self._wide).reshape(len(rows), DEGREE, -1, DEGREE)
-        weights = (1 / self._basis.orders[self._candidates]).astype(np.float32)
-        return np.einsum("apbq,ap,bq->ab", sums**2, weights[rows], weights, optimize=True)
+        """Return sum_pq (sum_i P_p P_q r)^2 / (p q) for some candidates with all.
+
+        For all with all the sums are the squares of the samples with r > 0 less those of the others: half the work.
+        """
+        weighted, r = self._weighted, residual.astype(np.float32)
+        if len(rows) == len(self._candidates):
+            root = np.sqrt(np.abs(r))[:, None]
+            above, below = (weighted[side] * root[side] for side in (r > 0, r <= 0))
+            sums = above.T @ above - below.T @ below
+        else:
+            columns = (DEGREE * rows[:, None] + np.arange(DEGREE)).ravel()
+            sums = (weighted[:, columns] * r[:, None]).T @ weighted
+        values = np.empty((len(rows), len(self._candidates)), dtype=np.float32)
+        block_squares(sums, DEGREE, values)
+        return values
 
 
 class Projection:
-    """Projection off the span of some functions (n, q), whose mean products (q, q) are known."""
+    """Projection off the span of some functions (n, q), whose mean products (q, q) are known, with a small ridge."""
 
     def __init__(self, functions: NDArray[np.float64], square: NDArray[np.float64]) -> None:
-        self._functions = functions
-        self._factor = np.linalg.cholesky(square + 1e-8 * np.eye(len(square)) * max(1.0, square.max(initial=0.0)))
+        self._functions, self._square = functions, square
+
+    @cached_property
+    def _ridge(self) -> float:
+        return 1e-8 * max(1.0, self._square.max(initial=0.0))
+
+    @cached_property
+    def _factor(self) -> NDArray[np.float64]:
+        return np.linalg.cholesky(self._square + self._ridge * np.eye(len(self._square)))
 
     def __call__(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what is left of the columns (n, k)."""
+        return columns - self._functions @ self._coefficients(columns)[1]
+
+    def square(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean products (k, k) of what is left of the columns (n, k), which is not computed."""
+        half, full = self._coefficients(columns)
+        return columns.T @ columns / len(columns) - half.T @ half - self._ridge * (full.T @ full)
+
+    def _coefficients(self, columns: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return L^-1 H and (L L')^-1 H, where H are the mean products of functions and columns, L L' = M + ridge."""
         inner = self._functions.T @ columns / len(columns)
         half = solve_triangular(self._factor, inner, lower=True, check_finite=False)
-        return columns - self._functions @ solve_triangular(self._factor.T, half, lower=False, check_finite=False)
+        return half, solve_triangular(self._factor, half, lower=True, trans=1, check_finite=False)
 
 
 def _exact_tail(
@@ -254,24 +287,28 @@ def _exact_tail(
     """
     n = len(residual)
     first, second = (basis.values[j] for j in pair)
-    order = np.outer(*(basis.orders[j] for j in pair)).ravel()
     both = products(first, second)
-    table = project(np.column_stack([first, second, both - both.mean(axis=0), residual]))
-    own, rest = table[:, : 2 * DEGREE], table[:, 2 * DEGREE :]
-    left, scales, _ = np.linalg.svd(own, full_matrices=False)
-    left = left[:, scales > 1e-6 * np.sqrt(n)]
-    rest = rest - left @ (left.T @ rest)
-    scaled, noise = rest[:, :-1] / np.sqrt(order), rest[:, -1]
-    z = scaled.T @ noise
-    statistic = float(z @ z) / n
-    tails = [_quadratic_tail(statistic, scaled * np.sqrt(variance))]
+    table = np.column_stack([first, second, both - both.mean(axis=0), residual])
+    roots = np.sqrt(np.append(np.outer(*(basis.orders[j] for j in pair)).ravel(), 1.0))
+    square = project.square(table)
+    own, across = square[: 2 * DEGREE, : 2 * DEGREE], square[: 2 * DEGREE, 2 * DEGREE :]
+    values, vectors = np.linalg.eigh(own)
+    real = values > 1e-12
+    left = vectors[:, real] / np.sqrt(values[real])  # the variables' own functions, orthonormal
+    shared = left.T @ across
+    rest = (square[2 * DEGREE :, 2 * DEGREE :] - shared.T @ shared) / np.outer(roots, roots)
+    statistic = n * float(rest[-1, :-1] @ rest[-1, :-1])
+    tails = [_quadratic_tail(statistic, rest[:-1, :-1] * variance)]
     if robust:
-        tails.append(_quadratic_tail(statistic, scaled * noise[:, None]))
+        rows = project(table)
+        rows = (rows[:, 2 * DEGREE :] - rows[:, : 2 * DEGREE] @ (left @ shared)) / roots
+        rows = rows[:, :-1] * rows[:, -1:]
+        tails.append(_quadratic_tail(statistic, rows.T @ rows / n))
     return max(tails)
 
 
-def _quadratic_tail(statistic: float, rows: NDArray[np.float64]) -> float:
-    """Return P(|z|^2 > statistic) for z normal with the covariance rows' rows / n."""
-    weights = np.asarray(np.linalg.eigvalsh(rows.T @ rows / len(rows)), dtype=np.float64)
+def _quadratic_tail(statistic: float, covariance: NDArray[np.float64]) -> float:
+    """Return P(|z|^2 > statistic) for z normal with a covariance."""
+    weights = np.asarray(np.linalg.eigvalsh(covariance), dtype=np.float64)
     weights = weights[weights > 1e-9 * max(weights[-1], 1e-300)]
     return weighted_chi_square_tail(statistic, weights) if len(weights) else 1.0

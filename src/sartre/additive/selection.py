@@ -221,10 +221,8 @@ class _Search:
                 break
             residual = self._y - functions @ solved.beta
             variance = float(residual @ residual) / max(solved.residual_df, 1.0)
-            square = self._model.products.matrix[np.ix_(solved.columns, solved.columns)]
-            pair = pairs.best(
-                self._promising(chosen, residual), residual, Projection(functions, square), variance, self._robust
-            )
+            project = Projection(functions, self._model.inner_products(solved)[0])
+            pair = pairs.best(self._promising(chosen, residual), residual, project, variance, self._robust)
             if pair is None or pair.p_value >= level * (1 + found):
                 break
             both: Term = (pair.first, pair.second)
@@ -270,13 +268,13 @@ class _Search:
         if not variables:
             return np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
         solved, p_value = self.tested(chosen)
-        functions = self._model.functions(solved)
-        residual = self._y - functions @ solved.beta
+        square, cross = self._model.inner_products(solved)
+        left = cross - square @ solved.beta
         strength = []
         for j in variables:
             mine = np.array([_involves(term, j) for term in chosen])[solved.owner]
-            part = functions[:, mine] @ solved.beta[mine]
-            strength.append(np.mean(part**2) + 2 * np.mean(residual * part))
+            beta = solved.beta * mine
+            strength.append(beta @ square @ beta + 2 * left @ beta)
         return np.array(variables), np.array(strength), np.array([_p_value(chosen, p_value, j) for j in variables])
 
     def pairs(self, chosen: list[Term]) -> list[FoundPair]:

@@ -60,9 +60,7 @@ class TermModel:
 
     def solve(self, chosen: list[Term]) -> Solved:
         """Fit the terms together, smoothness from where it was last."""
-        for term in chosen:
-            if term not in self._place:
-                self._add(term)
+        self._add([term for term in chosen if term not in self._place])
         places = np.array([self._place[term] for term in chosen], dtype=np.intp)
         start = np.array([self._log_lambda.get(term, np.inf) for term in chosen])
         solved = solve_smooths(self.products, 0, places, start, TOL)
@@ -72,6 +70,11 @@ class TermModel:
     def functions(self, solved: Solved) -> NDArray[np.float64]:
         """Return the functions that a fit uses, shape (n, q)."""
         return self._functions[:, solved.columns]
+
+    def inner_products(self, solved: Solved) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean products of these functions with each other, (q, q), and with the target, (q,)."""
+        columns = solved.columns
+        return self.products.matrix[columns[:, None], columns], self.products.cross[columns, 0]
 
     def surface(self, pair: tuple[int, int], beta: NDArray[np.float64]) -> Surface:
         """Return the function of a pair, its coefficients given, over a grid of quantiles."""
@@ -89,28 +92,32 @@ class TermModel:
             raise ValueError("A pair needs functions to be made of.")
         return self._basis
 
-    def _add(self, term: Term) -> None:
-        block, roughness = self._block(term)
-        old = self.products
-        first, last = len(old.roughness), len(old.roughness) + len(roughness)
+    def _add(self, terms: list[Term]) -> None:
+        """Make the functions of new terms, and their inner products with all there are."""
+        if not terms:
+            return
+        blocks, roughness = zip(*(self._block(term) for term in terms), strict=True)
+        old, rank = self.products, [len(one) for one in roughness]
+        first, last = len(old.roughness), len(old.roughness) + sum(rank)
         if last > self._functions.shape[1]:
             wider = np.empty((len(self._y), 2 * last), order="F")
             wider[:, :first] = self._functions[:, :first]
             self._functions = wider
-        self._functions[:, first:last] = block
+        fresh = np.concatenate(blocks, axis=1, out=self._functions[:, first:last])
         matrix = np.empty((last, last))
         matrix[:first, :first] = old.matrix
-        matrix[:, first:] = self._functions[:, :last].T @ block / len(block)
+        matrix[:first, first:] = self._functions[:, :first].T @ fresh / len(fresh)
         matrix[first:, :first] = matrix[:first, first:].T
+        matrix[first:, first:] = fresh.T @ fresh / len(fresh)
         self.products = Gram(
             n=old.n,
             matrix=matrix,
-            cross=np.append(old.cross, (block.T @ self._y / len(block))[:, None], axis=0),
-            start=np.append(old.start, first),
-            rank=np.append(old.rank, len(roughness)),
-            roughness=np.append(old.roughness, roughness),
+            cross=np.append(old.cross, (fresh.T @ self._y / len(fresh))[:, None], axis=0),
+            start=np.append(old.start, first + np.cumsum(rank) - rank),
+            rank=np.append(old.rank, rank),
+            roughness=np.concatenate([old.roughness, *roughness]),
         )
-        self._place[term] = len(self._place)
+        self._place.update(zip(terms, range(len(self._place), len(self._place) + len(terms)), strict=True))
 
     def _block(self, term: Term) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if isinstance(term, int):
