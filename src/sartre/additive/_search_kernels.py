@@ -78,3 +78,32 @@ def block_squares(sums, width, values):
     for i in range(sums.shape[0]):
         for j in range(sums.shape[1]):
             values[i // width, j // width] += sums[i, j] * sums[i, j]
+
+
+@compiled()
+def take_blocks(blocks, chosen, out):
+    """Put some blocks of columns side by side. in: blocks (n, d, w), chosen (m,); out: (n, w m)."""
+    n, _, width = blocks.shape
+    for i in range(n):
+        for a in range(chosen.size):
+            for k in range(width):
+                out[i, width * a + k] = blocks[i, chosen[a], k]
+
+
+@compiled()
+def split_by_sign(rows, residual, out):
+    """Scale every row by the root of |r_i|: those with r_i > 0 first, the others from the end. Returns how many are.
+
+    in: rows (n, k), residual (n,); out: (n, k)
+    """
+    first, last = 0, len(rows) - 1
+    for i in range(len(rows)):
+        root = rows.dtype.type(np.sqrt(abs(residual[i])))
+        place = first if residual[i] > 0 else last
+        for k in range(rows.shape[1]):
+            out[place, k] = root * rows[i, k]
+        if residual[i] > 0:
+            first += 1
+        else:
+            last -= 1
+    return first

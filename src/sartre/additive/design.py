@@ -130,25 +130,34 @@ def rotate(basis: Basis, share: NDArray[np.float64]) -> Rotation:
     if len(mean) == 0:
         return Rotation(mean, np.empty((0, 0)), mean, mean)
     centred = basis.table - mean
-    values, vectors = np.linalg.eigh(centred.T @ (share[:, None] * centred))
+    return diagonalise(mean, centred.T @ (share[:, None] * centred), basis.penalty, basis.line)
+
+
+def diagonalise(
+    mean: NDArray[np.float64],
+    square: NDArray[np.float64],
+    penalty: NDArray[np.float64] | None,
+    line: NDArray[np.float64] | None = None,
+) -> Rotation:
+    """Do what `rotate` does, from the mean and the mean products (k, k) of the centred functions alone."""
+    values, vectors = np.linalg.eigh(square)
     kept = np.flatnonzero(values > RANK_TOL * values[-1])[::-1]
     values, vectors = values[kept], vectors[:, kept]
-    if basis.penalty is None:
+    if penalty is None:
         return Rotation(mean, vectors, values, np.zeros(len(kept)))
     whitened = vectors / np.sqrt(values)
-    if not basis.penalty.any() and basis.line is None:
+    if not penalty.any() and line is None:
         return Rotation(mean, whitened, np.ones(len(kept)), np.zeros(len(kept)))
-    inner = whitened.T @ basis.penalty @ whitened
+    inner = whitened.T @ penalty @ whitened
     straight = np.empty((len(kept), 0))
-    if basis.line is not None:  # its coordinates among the whitened functions; all that is orthogonal to it is rough
-        line = basis.line.reshape(len(mean), -1)
-        straight = whitened.T @ (centred.T @ (share[:, None] * (centred @ line)))
+    if line is not None:  # its coordinates among the whitened functions; all that is orthogonal to it is rough
+        straight = whitened.T @ (square @ line.reshape(len(mean), -1))
     turned = np.linalg.qr(np.hstack([straight, np.eye(len(kept))]))[0]
-    line, rest = turned[:, : straight.shape[1]], turned[:, straight.shape[1] :]
+    lines, rest = turned[:, : straight.shape[1]], turned[:, straight.shape[1] :]
     roughness, turn = np.linalg.eigh(rest.T @ inner @ rest)
     roughness = np.maximum(roughness, ROUGH_TOL * roughness.max(initial=0.0))
-    scaled = np.concatenate([np.zeros(line.shape[1]), roughness / roughness.min(initial=np.inf)])
-    return Rotation(mean, whitened @ np.hstack([line, rest @ turn]), np.ones(len(kept)), scaled)
+    scaled = np.concatenate([np.zeros(lines.shape[1]), roughness / roughness.min(initial=np.inf)])
+    return Rotation(mean, whitened @ np.hstack([lines, rest @ turn]), np.ones(len(kept)), scaled)
 
 
 def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:

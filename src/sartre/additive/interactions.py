@@ -20,15 +20,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.stats import rankdata
 
-from sartre.additive._search_kernels import block_squares
+from sartre.additive._search_kernels import block_squares, split_by_sign, take_blocks
 from sartre.additive.chi_square import weighted_chi_square_tail
-from sartre.additive.design import Basis, rotate
+from sartre.additive.design import Basis, diagonalise, rotate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
@@ -152,22 +151,26 @@ def products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray
 class PairFunctions(NamedTuple):
     """Orthonormal functions of a pair over the samples, smoothest first.
 
-    values (n, k); roughness (k,), 1 and above; mean (16,), vectors (16, k): values = (products - mean) @ vectors.
+    values (n, k); roughness (k,), 1 and above; mean (16,), vectors (16, k): values = (products - mean) @ vectors;
+    back (k, 16): products - mean = values @ back.
     """
 
     values: NDArray[np.float64]
     roughness: NDArray[np.float64]
     mean: NDArray[np.float64]
     vectors: NDArray[np.float64]
+    back: NDArray[np.float64]
 
 
 def pair_functions(basis: PairBasis, first: int, second: int) -> PairFunctions:
     """Return the functions of a pair of variables."""
     table = products(basis.values[first], basis.values[second])
-    squares = (basis.orders[first][:, None] ** 2 + basis.orders[second] ** 2).ravel() / 2
-    rotation = rotate(Basis(np.empty(0), table, np.diag(squares**2)), _even(len(table)))
+    table -= (mean := table.mean(axis=0))
+    square = table.T @ table / len(table)
+    penalty = np.diag((basis.orders[first][:, None] ** 2 + basis.orders[second] ** 2).ravel() ** 2 / 4)
+    rotation = diagonalise(mean, square, penalty)
     return PairFunctions(
-        (table - rotation.mean) @ rotation.vectors, rotation.roughness, rotation.mean, rotation.vectors
+        table @ rotation.vectors, rotation.roughness, mean, rotation.vectors, rotation.vectors.T @ square
     )
 
 
@@ -184,15 +187,12 @@ class PairSearch:
     def __init__(self, basis: PairBasis, candidates: NDArray[np.intp]) -> None:
         candidates = candidates[basis.usable[candidates]]
         self._basis, self._candidates = basis, candidates
-        self._weighted = basis.weighted[:, candidates].reshape(len(basis.weighted), -1)
+        n, m = len(basis.weighted), len(candidates)
+        self._weighted, self._scaled = np.empty((2, n, DEGREE * m), dtype=np.float32)
+        take_blocks(basis.weighted, candidates, self._weighted)
 
     def best(
-        self,
-        promising: NDArray[np.intp],
-        residual: NDArray[np.float64],
-        project: Projection,
-        variance: float,
-        robust: bool = False,
+        self, promising: NDArray[np.intp], residual: NDArray[np.float64], tail: Callable[[tuple[int, int]], float]
     ) -> Pair | None:
         """Return the pair that explains most of a residual, or None where there is none to look at.
 
@@ -201,12 +201,8 @@ class PairSearch:
         promising : array of ints
             With more than 100 candidates only pairs with one of these are looked at.
         residual : array of shape (n,)
-        project : Projection
-            Off the model's functions.
-        variance : float
-            Of the noise.
-        robust : bool
-            Whether it may differ between samples.
+        tail : callable
+            Gives the p-value of T for one pair, `pair_tail` for a model.
         """
         places = np.arange(len(self._candidates))
         rows = places if len(places) <= ALL_PAIRS else np.flatnonzero(np.isin(self._candidates, promising))
@@ -219,10 +215,11 @@ class PairSearch:
             independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
             if independent > (1.0 if found is None else found.p_value):
                 break  # the tail is hardly ever lighter than if the products were independent
-            pair = sorted((int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])))
-            p_value = _exact_tail(self._basis, pair, residual, variance, project, robust) * len(values)
+            one, other = int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])
+            pair = min(one, other), max(one, other)
+            p_value = tail(pair) * len(values)
             if found is None or p_value < found.p_value:
-                found = Pair(pair[0], pair[1], min(p_value, 1.0))
+                found = Pair(*pair, min(p_value, 1.0))
         return found
 
     def _statistics(self, rows: NDArray[np.intp], residual: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -230,79 +227,59 @@ class PairSearch:
 
         For all with all the sums are the squares of the samples with r > 0 less those of the others: half the work.
         """
-        weighted, r = self._weighted, residual.astype(np.float32)
         if len(rows) == len(self._candidates):
-            root = np.sqrt(np.abs(r))[:, None]
-            above, below = (weighted[side] * root[side] for side in (r > 0, r <= 0))
+            n_above = split_by_sign(self._weighted, residual, self._scaled)
+            above, below = self._scaled[:n_above], self._scaled[n_above:]
             sums = above.T @ above - below.T @ below
         else:
             columns = (DEGREE * rows[:, None] + np.arange(DEGREE)).ravel()
-            sums = (weighted[:, columns] * r[:, None]).T @ weighted
+            sums = (self._weighted[:, columns] * residual[:, None].astype(np.float32)).T @ self._weighted
         values = np.empty((len(rows), len(self._candidates)), dtype=np.float32)
         block_squares(sums, DEGREE, values)
         return values
 
 
-class Projection:
-    """Projection off the span of some functions (n, q), whose mean products (q, q) are known, with a small ridge."""
+class LeftOfPair(NamedTuple):
+    """What a model of a target leaves of a pair: four functions of the first, four of the second, their 16 products.
 
-    def __init__(self, functions: NDArray[np.float64], square: NDArray[np.float64]) -> None:
-        self._functions, self._square = functions, square
+    square (24, 24), cross (24,): mean products of what is left with each other and with what is left of the target;
+    rows (n, 25) or None: the same, and of the target, sample by sample, where variances may differ.
+    """
 
-    @cached_property
-    def _ridge(self) -> float:
-        return 1e-8 * max(1.0, self._square.max(initial=0.0))
-
-    @cached_property
-    def _factor(self) -> NDArray[np.float64]:
-        return np.linalg.cholesky(self._square + self._ridge * np.eye(len(self._square)))
-
-    def __call__(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what is left of the columns (n, k)."""
-        return columns - self._functions @ self._coefficients(columns)[1]
-
-    def square(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the mean products (k, k) of what is left of the columns (n, k), which is not computed."""
-        half, full = self._coefficients(columns)
-        return columns.T @ columns / len(columns) - half.T @ half - self._ridge * (full.T @ full)
-
-    def _coefficients(self, columns: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return L^-1 H and (L L')^-1 H, where H are the mean products of functions and columns, L L' = M + ridge."""
-        inner = self._functions.T @ columns / len(columns)
-        half = solve_triangular(self._factor, inner, lower=True, check_finite=False)
-        return half, solve_triangular(self._factor, half, lower=True, trans=1, check_finite=False)
+    square: NDArray[np.float64]
+    cross: NDArray[np.float64]
+    rows: NDArray[np.float64] | None
 
 
-def _exact_tail(
-    basis: PairBasis,
-    pair: Sequence[int],
-    residual: NDArray[np.float64],
-    variance: float,
-    project: Projection,
-    robust: bool,
-) -> float:
-    """Return the p-value of T for one pair, with the weights of its projected products.
+def pair_tail(left: LeftOfPair, orders: NDArray[np.float64], variance: float, n: int) -> float:
+    """Return the p-value of T for one pair, with the weights of its products once its own functions are projected off.
 
     Where variances may differ, each sample's own squared residual stands for its variance; the larger p-value counts.
+
+    Parameters
+    ----------
+    left : LeftOfPair
+    orders : array of shape (16,)
+        Of the products.
+    variance : float
+        Of the noise.
+    n : int
+        Number of samples.
     """
-    n = len(residual)
-    first, second = (basis.values[j] for j in pair)
-    both = products(first, second)
-    table = np.column_stack([first, second, both - both.mean(axis=0), residual])
-    roots = np.sqrt(np.append(np.outer(*(basis.orders[j] for j in pair)).ravel(), 1.0))
-    square = project.square(table)
-    own, across = square[: 2 * DEGREE, : 2 * DEGREE], square[: 2 * DEGREE, 2 * DEGREE :]
-    values, vectors = np.linalg.eigh(own)
+    own, both = slice(2 * DEGREE), slice(2 * DEGREE, None)
+    values, vectors = np.linalg.eigh(left.square[own, own])
     real = values > 1e-12
-    left = vectors[:, real] / np.sqrt(values[real])  # the variables' own functions, orthonormal
-    shared = left.T @ across
-    rest = (square[2 * DEGREE :, 2 * DEGREE :] - shared.T @ shared) / np.outer(roots, roots)
-    statistic = n * float(rest[-1, :-1] @ rest[-1, :-1])
-    tails = [_quadratic_tail(statistic, rest[:-1, :-1] * variance)]
-    if robust:
-        rows = project(table)
-        rows = (rows[:, 2 * DEGREE :] - rows[:, : 2 * DEGREE] @ (left @ shared)) / roots
-        rows = rows[:, :-1] * rows[:, -1:]
+    alone = vectors[:, real] / np.sqrt(values[real])  # the variables' own functions, orthonormal
+    shared = alone.T @ left.square[own, both]
+    roots = np.sqrt(orders)
+    square = (left.square[both, both] - shared.T @ shared) / np.outer(roots, roots)
+    z = (left.cross[both] - shared.T @ (alone.T @ left.cross[own])) / roots
+    statistic = n * float(z @ z)
+    tails = [_quadratic_tail(statistic, square * variance)]
+    if left.rows is not None:
+        mine, noise = left.rows[:, :-1], left.rows[:, -1]
+        rows = (mine[:, both] - mine[:, own] @ (alone @ shared)) / roots
+        rows *= (noise - mine[:, own] @ (alone @ (alone.T @ left.cross[own])))[:, None]
         tails.append(_quadratic_tail(statistic, rows.T @ rows / n))
     return max(tails)
 

@@ -10,13 +10,14 @@ go, but not both.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sartre.additive.calibration import null_norms, solve_calibrated
 from sartre.additive.group_lasso import gradient_norms, terms
-from sartre.additive.interactions import ALL_PAIRS, PairBasis, PairSearch, Projection
+from sartre.additive.interactions import ALL_PAIRS, PairBasis, PairSearch, pair_tail
 from sartre.additive.robust import UNEQUAL, calls_for_robust, robust_covariance
 from sartre.additive.screening import linear_p_values
 from sartre.additive.smoothing import term_tests
@@ -194,8 +195,7 @@ class _Search:
         """Return what a model leaves of the target."""
         if not chosen:
             return self._y
-        solved = self._fitted(chosen)
-        return self._y - self._model.functions(solved) @ solved.beta
+        return self._model.residual(self._fitted(chosen))
 
     def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
         """Screen again by what the model leaves of the target: much smaller, it shows effects that were hidden."""
@@ -213,16 +213,16 @@ class _Search:
 
     def grown(self, chosen: list[Term], pairs: PairSearch, level: float) -> list[Term]:
         """Add pairs, each with both variables' own functions, while the best one is significant."""
-        n = len(self._y)
         for found in range(MOST_PAIRS):
             solved = self._fitted(chosen)
-            functions = self._model.functions(solved)
-            if functions.shape[1] > n // 3:
+            if len(solved.columns) > len(self._y) // 3:
                 break
-            residual = self._y - functions @ solved.beta
-            variance = float(residual @ residual) / max(solved.residual_df, 1.0)
-            project = Projection(functions, self._model.inner_products(solved)[0])
-            pair = pairs.best(self._promising(chosen, residual), residual, project, variance, self._robust)
+            residual = self._model.residual(solved)
+            pair = pairs.best(
+                self._promising(chosen, residual),
+                residual,
+                partial(self._pair_tail, solved, float(residual @ residual)),
+            )
             if pair is None or pair.p_value >= level * (1 + found):
                 break
             both: Term = (pair.first, pair.second)
@@ -230,6 +230,11 @@ class _Search:
                 break
             chosen = [*chosen, *(j for j in both if j not in chosen), both]
         return chosen
+
+    def _pair_tail(self, solved: Solved, rss: float, pair: tuple[int, int]) -> float:
+        """Return the p-value of what a pair would add to a model whose residuals have this sum of squares."""
+        left = self._model.left_of_pair(pair, solved, rows=self._robust)
+        return pair_tail(left, self._model.orders(pair), rss / max(solved.residual_df, 1.0), len(self._y))
 
     def _promising(self, chosen: list[Term], residual: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the variables that one of each pair is taken from, where there are too many for all pairs.

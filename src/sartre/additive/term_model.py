@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.linalg import block_diag, solve_triangular
 
-from sartre.additive.interactions import PairBasis, PairFunctions, pair_functions, products
+from sartre.additive.interactions import DEGREE, LeftOfPair, PairBasis, PairFunctions, pair_functions, products
 from sartre.additive.smoothing import Gram, Solved, solve_smooths
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Surface(NamedTuple):
 
 class TermModel:
     """The terms asked for so far, their inner products and, of each, the smoothness it had last.
+
+    As the pair of a variable with itself there is also what its pairs are made of: never in a model, but asked for.
 
     Parameters
     ----------
@@ -71,10 +74,48 @@ class TermModel:
         """Return the functions that a fit uses, shape (n, q)."""
         return self._functions[:, solved.columns]
 
+    def residual(self, solved: Solved) -> NDArray[np.float64]:
+        """Return what a fit leaves of the target."""
+        beta = np.zeros(len(self.products.roughness))
+        beta[solved.columns] = solved.beta
+        return self._y - self._functions[:, : len(beta)] @ beta
+
     def inner_products(self, solved: Solved) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the mean products of these functions with each other, (q, q), and with the target, (q,)."""
         columns = solved.columns
         return self.products.matrix[columns[:, None], columns], self.products.cross[columns, 0]
+
+    def left_of_pair(self, pair: tuple[int, int], solved: Solved, *, rows: bool) -> LeftOfPair:
+        """Return what a fit leaves of a pair's functions, sample by sample if `rows`; a small ridge keeps it finite."""
+        own: list[Term] = [(j, j) for j in pair]
+        self._add([term for term in [*own, pair] if term not in self._place])
+        asked = np.concatenate([self._columns(term) for term in [*own, pair]])
+        turn = block_diag(np.eye(2 * DEGREE), self._pairs[pair].back)
+        matrix, cross, columns = self.products.matrix, self.products.cross[:, 0], solved.columns
+        square, between = matrix[columns[:, None], columns], matrix[columns[:, None], asked]
+        inner = np.column_stack([between @ turn, cross[columns] - square @ solved.beta])
+        ridge = 1e-8 * max(1.0, square.max(initial=0.0))
+        factor = np.linalg.cholesky(square + ridge * np.eye(len(square)))
+        half = solve_triangular(factor, inner, lower=True, check_finite=False)
+        full = solve_triangular(factor, half, lower=True, trans=1, check_finite=False)
+        gone = half.T @ half + ridge * (full.T @ full)
+        left = None
+        if rows:
+            table = np.column_stack([self._functions[:, asked] @ turn, self.residual(solved)])
+            left = table - self.functions(solved) @ full
+        return LeftOfPair(
+            square=turn.T @ matrix[asked[:, None], asked] @ turn - gone[:-1, :-1],
+            cross=turn.T @ (cross[asked] - between.T @ solved.beta) - gone[:-1, -1],
+            rows=left,
+        )
+
+    def orders(self, pair: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the orders of the products of a pair, (16,)."""
+        return np.outer(*(self._pair_basis().orders[j] for j in pair)).ravel()
+
+    def _columns(self, term: Term) -> NDArray[np.intp]:
+        place = self._place[term]
+        return self.products.start[place] + np.arange(self.products.rank[place])
 
     def surface(self, pair: tuple[int, int], beta: NDArray[np.float64]) -> Surface:
         """Return the function of a pair, its coefficients given, over a grid of quantiles."""
@@ -128,5 +169,7 @@ class TermModel:
             if len(line) == 1 and self._X[:, term].any():
                 block[:, line[0]] = self._X[:, term]
             return block, roughness
+        if term[0] == term[1]:
+            return self._pair_basis().values[term[0]], np.ones(DEGREE)
         self._pairs[term] = pair_functions(self._pair_basis(), *term)
         return self._pairs[term].values, self._pairs[term].roughness
