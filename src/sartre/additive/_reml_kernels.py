@@ -381,7 +381,7 @@ def _first_bend(c, share, s, df, lowest):
 def smoothness(wiggles, log_lambda, tol, point):
     """Find the log lambda of every term by an active set: straight lines until the likelihood wants them to bend.
 
-    in: wiggles, tol; in and out: log_lambda (p,); out: point
+    in: wiggles, tol; in and out: log_lambda (p,); out: point, with both triangles of P
     returns: the deviance, the number of steps, and whether it is an optimum
     """
     n_steps = 0
@@ -389,5 +389,9 @@ def smoothness(wiggles, log_lambda, tol, point):
         deviance, more, settled = _newton(wiggles, log_lambda, tol, point)
         n_steps += more
         if isnan(deviance) or not _bending(wiggles, log_lambda, deviance, point):
-            return deviance, n_steps, settled
-    return deviance, n_steps, False
+            break
+        settled = False
+    for i in range(point.size[0]):
+        for j in range(i):
+            point.P[j, i] = point.P[i, j]
+    return deviance, n_steps, settled

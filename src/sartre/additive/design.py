@@ -149,11 +149,10 @@ def diagonalise(
     if not penalty.any() and line is None:
         return Rotation(mean, whitened, np.ones(len(kept)), np.zeros(len(kept)))
     inner = whitened.T @ penalty @ whitened
-    straight = np.empty((len(kept), 0))
+    lines, rest = np.empty((len(kept), 0)), np.eye(len(kept))
     if line is not None:  # its coordinates among the whitened functions; all that is orthogonal to it is rough
         straight = whitened.T @ (square @ line.reshape(len(mean), -1))
-    turned = np.linalg.qr(np.hstack([straight, np.eye(len(kept))]))[0]
-    lines, rest = turned[:, : straight.shape[1]], turned[:, straight.shape[1] :]
+        lines, rest = np.hsplit(np.linalg.qr(np.hstack([straight, rest]))[0], [straight.shape[1]])
     roughness, turn = np.linalg.eigh(rest.T @ inner @ rest)
     roughness = np.maximum(roughness, ROUGH_TOL * roughness.max(initial=0.0))
     scaled = np.concatenate([np.zeros(lines.shape[1]), roughness / roughness.min(initial=np.inf)])

@@ -16,7 +16,7 @@ products dependent, and taking them as independent would make the tail much too 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -133,13 +133,29 @@ def rank_polynomials(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     n, d = X.shape
     result = np.zeros((d, n, DEGREE))
-    for j in range(d):
-        u = (2 * rankdata(X[:, j]) - n - 1) / n
-        Q, R = np.linalg.qr(np.polynomial.legendre.legvander(u, DEGREE))
-        real = np.zeros(DEGREE + 1, dtype=bool)
-        real[: R.shape[0]] = np.abs(np.diag(R)) > 1e-8 * np.sqrt(n)
-        kept = np.flatnonzero(real[1:])
-        result[j][:, kept] = np.sqrt(n) * Q[:, kept + 1]
+    for j, column in enumerate(X.T):
+        order = np.argsort(column)
+        if (np.diff(column[order]) > 0).all():
+            result[j][order] = _polynomials_of_all_ranks(n)
+        else:
+            result[j] = _polynomials((2 * rankdata(column) - n - 1) / n)
+    return result
+
+
+@lru_cache(maxsize=8)
+def _polynomials_of_all_ranks(n: int) -> NDArray[np.float64]:
+    return _polynomials((2 * np.arange(1.0, n + 1) - n - 1) / n)
+
+
+def _polynomials(u: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return polynomials of degree 1 to 4, orthonormal over the values u, shape (n, 4)."""
+    n = len(u)
+    result = np.zeros((n, DEGREE))
+    Q, R = np.linalg.qr(np.polynomial.legendre.legvander(u, DEGREE))
+    real = np.zeros(DEGREE + 1, dtype=bool)
+    real[: R.shape[0]] = np.abs(np.diag(R)) > 1e-8 * np.sqrt(n)
+    kept = np.flatnonzero(real[1:])
+    result[:, kept] = np.sqrt(n) * Q[:, kept + 1]
     return result
 
 
@@ -165,7 +181,7 @@ class PairFunctions(NamedTuple):
 def pair_functions(basis: PairBasis, first: int, second: int) -> PairFunctions:
     """Return the functions of a pair of variables."""
     table = products(basis.values[first], basis.values[second])
-    table -= (mean := table.mean(axis=0))
+    table -= (mean := _even(len(table)) @ table)
     square = table.T @ table / len(table)
     penalty = np.diag((basis.orders[first][:, None] ** 2 + basis.orders[second] ** 2).ravel() ** 2 / 4)
     rotation = diagonalise(mean, square, penalty)

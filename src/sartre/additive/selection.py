@@ -260,8 +260,7 @@ class _Search:
             if pairs and max(pairs)[0] > STAY:
                 chosen = [term for term in chosen if term != max(pairs)[1]]
                 continue
-            variables = _variables(chosen)
-            free = [(_p_value(chosen, p_value, j), j) for j in variables if j not in self._required]
+            free = [(p, j) for j, p in _p_values(chosen, p_value).items() if j not in self._required]
             if not free or max(free)[0] < level * np.sqrt(len(free)) / self._n_candidates:
                 break
             chosen = [term for term in chosen if not _involves(term, max(free)[1])]
@@ -280,7 +279,7 @@ class _Search:
             mine = np.array([_involves(term, j) for term in chosen])[solved.owner]
             beta = solved.beta * mine
             strength.append(beta @ square @ beta + 2 * left @ beta)
-        return np.array(variables), np.array(strength), np.array([_p_value(chosen, p_value, j) for j in variables])
+        return np.array(variables), np.array(strength), np.array(list(_p_values(chosen, p_value).values()))
 
     def pairs(self, chosen: list[Term]) -> list[FoundPair]:
         """Return the pairs with what is known of them."""
@@ -302,7 +301,10 @@ def _involves(term: Term, variable: int) -> bool:
     return variable in term if isinstance(term, tuple) else variable == term
 
 
-def _p_value(chosen: list[Term], p_values: NDArray[np.float64], variable: int) -> float:
-    """Return the p-value of a variable: the smallest of its terms', times their number (Bonferroni)."""
-    mine = [p_values[k] for k, term in enumerate(chosen) if _involves(term, variable)]
-    return float(min(1.0, min(mine) * len(mine)))
+def _p_values(chosen: list[Term], p_values: NDArray[np.float64]) -> dict[int, float]:
+    """Return the p-value of every variable: the smallest of its terms', times their number (Bonferroni)."""
+    mine: dict[int, list[float]] = {j: [] for j in _variables(chosen)}
+    for term, p_value in zip(chosen, p_values.tolist(), strict=True):
+        for j in term if isinstance(term, tuple) else (term,):
+            mine[j].append(p_value)
+    return {j: min(1.0, min(all_of_it) * len(all_of_it)) for j, all_of_it in mine.items()}

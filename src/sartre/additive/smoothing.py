@@ -256,8 +256,7 @@ class _Model:
         k, w = len(self.W), int(point.size[0])
         P, beta = np.empty((k + w, k + w)), np.empty(k + w)
         turn = self.W.T @ self.half[:, point.columns[:w]]
-        lower = point.P[:w, :w]
-        inner = np.tril(lower) + np.tril(lower, -1).T
+        inner = point.P[:w, :w]
         crossed = turn @ inner
         P[:k, :k] = self.W.T @ self.W + crossed @ turn.T
         P[:k, k:], P[k:, :k], P[k:, k:] = -crossed, -crossed.T, inner

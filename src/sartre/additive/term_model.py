@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.linalg import block_diag, solve_triangular
+from scipy.linalg import solve_triangular
 
 from sartre.additive.interactions import DEGREE, LeftOfPair, PairBasis, PairFunctions, pair_functions, products
 from sartre.additive.smoothing import Gram, Solved, solve_smooths
@@ -90,7 +90,8 @@ class TermModel:
         own: list[Term] = [(j, j) for j in pair]
         self._add([term for term in [*own, pair] if term not in self._place])
         asked = np.concatenate([self._columns(term) for term in [*own, pair]])
-        turn = block_diag(np.eye(2 * DEGREE), self._pairs[pair].back)
+        turn = np.eye(len(asked), 2 * DEGREE + DEGREE**2)
+        turn[2 * DEGREE :, 2 * DEGREE :] = self._pairs[pair].back
         matrix, cross, columns = self.products.matrix, self.products.cross[:, 0], solved.columns
         square, between = matrix[columns[:, None], columns], matrix[columns[:, None], asked]
         inner = np.column_stack([between @ turn, cross[columns] - square @ solved.beta])
