@@ -73,6 +73,16 @@ def room(w: int, p: int) -> Point:
     return Point(np.zeros(2, np.intp), columns, block, bent, penalty, beta, W, P, gradient, hessian, A)
 
 
+@compiled()
+def part(matrix, rows, columns):
+    """Return matrix[rows, columns], every row with every column. in: matrix, rows (a,), columns (b,)."""
+    out = np.empty((rows.size, columns.size))
+    for i in range(rows.size):
+        for j in range(columns.size):
+            out[i, j] = matrix[rows[i], columns[j]]
+    return out
+
+
 @compiled(fastmath=_FAST)
 def inverse_factor(A, k, W):
     """Compute W with W' W = A^-1, lower: the inverse of A's Cholesky factor.

@@ -81,6 +81,16 @@ def block_squares(sums, width, values):
 
 
 @compiled()
+def row_products(first, second, out):
+    """Multiply every column of one table with every column of another. in: (n, a), (n, b); out: (n, a b)."""
+    n, width = second.shape
+    for i in range(n):
+        for p in range(first.shape[1]):
+            for q in range(width):
+                out[i, p * width + q] = first[i, p] * second[i, q]
+
+
+@compiled()
 def take_blocks(blocks, chosen, out):
     """Put some blocks of columns side by side. in: blocks (n, d, w), chosen (m,); out: (n, w m)."""
     n, _, width = blocks.shape

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from sartre.additive._search_kernels import block_squares, split_by_sign, take_blocks
+from sartre.additive._search_kernels import block_squares, row_products, split_by_sign, take_blocks
 from sartre.additive.chi_square import weighted_chi_square_tail
 from sartre.additive.design import Basis, diagonalise, rotate
 
@@ -161,7 +161,9 @@ def _polynomials(u: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the products of two variables' polynomials, shape (n, 16)."""
-    return (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
+    table = np.empty((len(first), first.shape[1] * second.shape[1]))
+    row_products(first, second, table)
+    return table
 
 
 class PairFunctions(NamedTuple):

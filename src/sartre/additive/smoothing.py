@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sartre.additive._reml_kernels import FLOOR, Point, Wiggles, invert, room, smoothness
+from sartre.additive._reml_kernels import FLOOR, Point, Wiggles, invert, part, room, smoothness
 from sartre.additive.wood import wood_tests
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def describe_smooths(products: Gram, solved: Solved) -> SmoothFit:
         coefficients.append(np.zeros(full))
         covariances.append(np.zeros((full, full)))
         coefficients[t][: len(mine)] = beta
-        covariances[t][: len(mine), : len(mine)] = covariance[np.ix_(mine, mine)]
+        covariances[t][: len(mine), : len(mine)] = part(covariance, mine, mine)
     return SmoothFit(
         variables=solved.variables,
         coefficients=coefficients,
@@ -239,10 +239,10 @@ class _Model:
         k = len(straight)
         self.W = np.zeros((k, k))
         invert(M, self.lines, np.full(k, RIDGE), k, np.empty((k, k)), self.W)
-        self.half, self.half_b = self.W @ M[self.lines[:, None], self.columns], self.W @ b[self.lines]
+        self.half, self.half_b = self.W @ part(M, self.lines, self.columns), self.W @ b[self.lines]
         s = roughness[wiggly]
         self.wiggles = Wiggles(
-            C=M[self.columns[:, None], self.columns] - self.half.T @ self.half,
+            C=part(M, self.columns, self.columns) - self.half.T @ self.half,
             u=b[self.columns] - self.half.T @ self.half_b,
             s=s,
             term=self.term,

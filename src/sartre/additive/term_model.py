@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from sartre.additive._reml_kernels import part
 from sartre.additive.interactions import DEGREE, LeftOfPair, PairBasis, PairFunctions, pair_functions, products
 from sartre.additive.smoothing import Gram, Solved, solve_smooths
 
@@ -83,7 +84,7 @@ class TermModel:
     def inner_products(self, solved: Solved) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the mean products of these functions with each other, (q, q), and with the target, (q,)."""
         columns = solved.columns
-        return self.products.matrix[columns[:, None], columns], self.products.cross[columns, 0]
+        return part(self.products.matrix, columns, columns), self.products.cross[columns, 0]
 
     def left_of_pair(self, pair: tuple[int, int], solved: Solved, *, rows: bool) -> LeftOfPair:
         """Return what a fit leaves of a pair's functions, sample by sample if `rows`; a small ridge keeps it finite."""
@@ -93,7 +94,7 @@ class TermModel:
         turn = np.eye(len(asked), 2 * DEGREE + DEGREE**2)
         turn[2 * DEGREE :, 2 * DEGREE :] = self._pairs[pair].back
         matrix, cross, columns = self.products.matrix, self.products.cross[:, 0], solved.columns
-        square, between = matrix[columns[:, None], columns], matrix[columns[:, None], asked]
+        square, between = part(matrix, columns, columns), part(matrix, columns, asked)
         inner = np.column_stack([between @ turn, cross[columns] - square @ solved.beta])
         ridge = 1e-8 * max(1.0, square.max(initial=0.0))
         factor = np.linalg.cholesky(square + ridge * np.eye(len(square)))
@@ -105,7 +106,7 @@ class TermModel:
             table = np.column_stack([self._functions[:, asked] @ turn, self.residual(solved)])
             left = table - self.functions(solved) @ full
         return LeftOfPair(
-            square=turn.T @ matrix[asked[:, None], asked] @ turn - gone[:-1, :-1],
+            square=turn.T @ part(matrix, asked, asked) @ turn - gone[:-1, :-1],
             cross=turn.T @ (cross[asked] - between.T @ solved.beta) - gone[:-1, -1],
             rows=left,
         )
