@@ -394,7 +394,7 @@ def smoothness(wiggles, log_lambda, tol, point):
     in: wiggles, tol; in and out: log_lambda (p,); out: point, with both triangles of P
     returns: the deviance, the number of steps, and whether it is an optimum
     """
-    n_steps = 0
+    deviance, n_steps, settled = nan, 0, False
     for _ in range(_MOST_ROUNDS + 1):
         deviance, more, settled = _newton(wiggles, log_lambda, tol, point)
         n_steps += more

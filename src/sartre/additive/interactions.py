@@ -67,7 +67,7 @@ class PairBasis:
     @cached_property
     def usable(self) -> NDArray[np.bool_]:
         """Which variables have functions, (d,)."""
-        return self.weighted[:, :, 0].any(axis=0)
+        return np.asarray(self.weighted[:, :, 0].any(axis=0))
 
 
 def pair_basis(X: NDArray[np.float64], nominal: Collection[int] = ()) -> PairBasis:
@@ -205,8 +205,7 @@ class PairSearch:
     def __init__(self, basis: PairBasis, candidates: NDArray[np.intp]) -> None:
         candidates = candidates[basis.usable[candidates]]
         self._basis, self._candidates = basis, candidates
-        n, m = len(basis.weighted), len(candidates)
-        self._weighted, self._scaled = np.empty((2, n, DEGREE * m), dtype=np.float32)
+        self._weighted = np.empty((len(basis.weighted), DEGREE * len(candidates)), dtype=np.float32)
         take_blocks(basis.weighted, candidates, self._weighted)
 
     def best(
@@ -222,14 +221,13 @@ class PairSearch:
         tail : callable
             Gives the p-value of T for one pair, `pair_tail` for a model.
         """
-        places = np.arange(len(self._candidates))
-        rows = places if len(places) <= ALL_PAIRS else np.flatnonzero(np.isin(self._candidates, promising))
-        if len(rows) == 0 or len(places) < 2:
+        rows, a, b = self._pairs(promising)
+        if len(a) == 0:
             return None
-        a, b = np.nonzero(~np.isin(places, rows) | (rows[:, None] < places))
         values = self._statistics(rows, residual)[a, b] / float(residual @ residual)
         found = None
-        for place in np.argsort(-values, kind="stable")[:LOOKED_AT]:
+        largest = np.argpartition(-values, LOOKED_AT)[:LOOKED_AT] if len(values) > LOOKED_AT else np.arange(len(values))
+        for place in largest[np.argsort(-values[largest], kind="stable")]:
             independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
             if independent > (1.0 if found is None else found.p_value):
                 break  # the tail is hardly ever lighter than if the products were independent
@@ -240,14 +238,25 @@ class PairSearch:
                 found = Pair(*pair, min(p_value, 1.0))
         return found
 
+    def _pairs(self, promising: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Return the candidates that are one of a pair, and each pair once: a place among them, one among all."""
+        m = len(self._candidates)
+        if m <= ALL_PAIRS:
+            rows, (a, b) = np.arange(m), np.triu_indices(m, 1)
+        else:
+            rows, places = np.flatnonzero(np.isin(self._candidates, promising)), np.arange(m)
+            a, b = np.nonzero(~np.isin(places, rows) | (rows[:, None] < places))
+        return rows, a, b
+
     def _statistics(self, rows: NDArray[np.intp], residual: NDArray[np.float64]) -> NDArray[np.float32]:
         """Return sum_pq (sum_i P_p P_q r)^2 / (p q) for some candidates with all.
 
         For all with all the sums are the squares of the samples with r > 0 less those of the others: half the work.
         """
         if len(rows) == len(self._candidates):
-            n_above = split_by_sign(self._weighted, residual, self._scaled)
-            above, below = self._scaled[:n_above], self._scaled[n_above:]
+            scaled = np.empty_like(self._weighted)
+            n_above = split_by_sign(self._weighted, residual, scaled)
+            above, below = scaled[:n_above], scaled[n_above:]
             sums = above.T @ above - below.T @ below
         else:
             columns = (DEGREE * rows[:, None] + np.arange(DEGREE)).ravel()

@@ -187,7 +187,8 @@ def term_tests(products: Gram, solved: Solved, covariance: NDArray[np.float64] |
     F = np.eye(len(solved.penalty)) - solved.inverse * solved.penalty  # (M + L)^-1 M
     p = len(solved.variables)
     edf, twice, size = (
-        np.bincount(solved.owner, weights=one, minlength=p) for one in (solved.edf, np.einsum("ij,ji->i", F, F), None)
+        np.bincount(solved.owner, weights=one, minlength=p).astype(np.float64)
+        for one in (solved.edf, np.einsum("ij,ji->i", F, F), np.ones(len(F)))
     )
     ref_df = np.minimum(2 * edf - twice, size)
     return TermTests(edf, ref_df, *wood_tests(solved.beta, covariance, solved.owner, ref_df, solved.residual_df))

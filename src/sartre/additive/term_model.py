@@ -140,8 +140,8 @@ class TermModel:
         if not terms:
             return
         blocks, roughness = zip(*(self._block(term) for term in terms), strict=True)
-        old, rank = self.products, [len(one) for one in roughness]
-        first, last = len(old.roughness), len(old.roughness) + sum(rank)
+        old, rank = self.products, np.array([len(one) for one in roughness], dtype=np.intp)
+        first, last = len(old.roughness), len(old.roughness) + int(rank.sum())
         if last > self._functions.shape[1]:
             wider = np.empty((len(self._y), 2 * last), order="F")
             wider[:, :first] = self._functions[:, :first]
