@@ -6,20 +6,41 @@ import numpy as np
 import pytest
 
 from sartre.additive.design import prepare
-from sartre.additive.interactions import PairSearch, Projection, pair_basis, pair_functions, rank_polynomials
+from sartre.additive.interactions import (
+    LeftOfPair,
+    PairSearch,
+    pair_basis,
+    pair_functions,
+    pair_tail,
+    products,
+    rank_polynomials,
+)
 from sartre.additive.splines import spline
+from sartre.additive.term_model import TermModel
 
 NOTHING = np.empty(0, dtype=np.intp)
 
 
-def off(functions):
-    return Projection(functions, functions.T @ functions / len(functions))
+def plain_tail(basis, y, functions, robust=False):
+    """The p-value of a pair from the samples themselves, all projected off the functions by least squares."""
+
+    def tail(pair):
+        first, second = (basis.values[j] for j in pair)
+        both = products(first, second)
+        table = np.column_stack([first, second, both - both.mean(axis=0), y])
+        table -= functions @ np.linalg.lstsq(functions, table)[0]
+        square = table.T @ table / len(y)
+        left = LeftOfPair(square[:-1, :-1], square[:-1, -1], table if robust else None)
+        return pair_tail(left, np.outer(*(basis.orders[j] for j in pair)).ravel(), 1.0, len(y))
+
+    return tail
 
 
-def search(X, y, functions=None, robust=False):
+def search(X, y, functions=None, robust=False, inside=NOTHING):
     y = (y - y.mean()) / y.std()
-    pairs = PairSearch(pair_basis(X), np.arange(X.shape[1]))
-    return pairs.best(NOTHING, y, off(np.empty((len(y), 0)) if functions is None else functions), 1.0, robust)
+    basis, functions = pair_basis(X), np.empty((len(y), 0)) if functions is None else functions
+    pairs = PairSearch(basis, np.arange(X.shape[1]))
+    return pairs.best(inside, y, plain_tail(basis, y, functions, robust))
 
 
 @pytest.mark.parametrize("levels", [2, 3, 5, 1000])
@@ -59,11 +80,9 @@ def test_with_many_candidates_only_pairs_with_a_known_variable_are_looked_at():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 150))
     y = X[:, 3] * X[:, 8] + rng.normal(size=300) / 2
-    y = (y - y.mean()) / y.std()
-    pairs, nothing = PairSearch(pair_basis(X), np.arange(150)), off(np.empty((300, 0)))
-    assert pairs.best(NOTHING, y, nothing, 1.0) is None
+    assert search(X, y) is None
     for inside in ([8], [3, 8], [3, 40, 100]):
-        pair = pairs.best(np.array(inside), y, nothing, 1.0)
+        pair = search(X, y, inside=np.array(inside))
         assert (pair.first, pair.second) == (3, 8)
 
 
@@ -98,3 +117,28 @@ def test_main_effects_are_not_taken_for_a_pair():
     functions = np.hstack([design.table(j)[design.codes[j]] for j in range(2)])
     pair = search(X, y, functions)
     assert pair is None or pair.p_value > 1e-3
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_a_model_leaves_of_a_pair_what_least_squares_leaves(robust):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(400, 3)) + rng.normal(size=(400, 1))
+    y = np.sin(X[:, 0]) + X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=400)
+    X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
+    basis = pair_basis(X)
+    model = TermModel(y, X, prepare(X, [spline(column, 10).basis() for column in X.T]), basis)
+    solved = model.solve([0, 2, (0, 1)])
+    for pair in ((0, 2), (0, 1)):
+        left = model.left_of_pair(pair, solved, rows=robust)
+        tail = pair_tail(left, model.orders(pair), 1.0, 400)
+        assert tail == pytest.approx(plain_tail(basis, y, model.functions(solved), robust)(pair), rel=1e-4)
+
+
+def test_statistics_of_all_pairs_are_the_sums_they_stand_for():
+    rng = np.random.default_rng(0)
+    basis, r = pair_basis(rng.normal(size=(200, 5))), rng.normal(size=200)
+    pairs = PairSearch(basis, np.arange(5))
+    for rows in (np.arange(5), np.array([1, 3])):
+        sums = np.einsum("anp,bnq,n->abpq", basis.values[rows], basis.values, r)
+        expected = (sums**2 / np.outer(np.arange(1, 5), np.arange(1, 5))).sum(axis=(2, 3))
+        np.testing.assert_allclose(pairs._statistics(rows, r), expected, rtol=1e-4)

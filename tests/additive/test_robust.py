@@ -8,7 +8,7 @@ import pytest
 from sartre.additive.calibration import null_norms
 from sartre.additive.design import prepare
 from sartre.additive.robust import calls_for_robust, normal_scores, robust_covariance
-from sartre.additive.smoothing import describe_smooths, gram, solve_smooths
+from sartre.additive.smoothing import gram, solve_smooths, term_tests
 from sartre.additive.splines import spline
 from sartre.additive.trees import Embedding
 
@@ -54,8 +54,8 @@ def test_unequal_variances_do_not_make_parents():
         rng = np.random.default_rng([seed, 9])
         x = rng.normal(size=300)
         products, solved, _, covariance = fitted(x[:, None], np.abs(x) ** 1.5 * rng.normal(size=300))
-        plain += describe_smooths(products, solved).p_value[0] < 0.01
-        robust += describe_smooths(products, solved, covariance).p_value[0] < 0.01
+        plain += term_tests(products, solved).p_value[0] < 0.01
+        robust += term_tests(products, solved, covariance).p_value[0] < 0.01
     assert plain > 20
     assert robust <= 12
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from sartre.additive._reml_kernels import HIGHEST
 from sartre.additive.design import prepare
-from sartre.additive.smoothing import HIGHEST, fit_smooths, gram
+from sartre.additive.smoothing import fit_smooths, gram
 from sartre.additive.splines import spline
-from sartre.additive.wood import wood_test
+from sartre.additive.wood import wood_tests
 
 
 def problem(seed, n=300, p=4, n_splines=8):
@@ -142,13 +143,24 @@ def test_exactly_dependent_columns_and_perfect_fits_are_told_from_noise():
 def test_woods_statistic_with_whole_and_with_fractional_rank():
     V = np.diag([4.0, 1.0, 0.25])
     beta = np.array([2.0, 3.0, 1.0])
-    statistic, _ = wood_test(beta, V, 2.0, 1e9)
-    assert statistic == pytest.approx((1 + 9) / 2)
-    statistic, _ = wood_test(beta, V, 3.0, 1e9)
-    assert statistic == pytest.approx((1 + 9 + 4) / 3)
-    statistic, _ = wood_test(beta, V, 2.5, 1e9)  # the two signs of rho cancel in the mean
-    assert statistic == pytest.approx((1 + 9 + 0.5 * 4) / 2.5)
-    assert wood_test(np.zeros(3), V, 2.5, 50.0)[1] == pytest.approx(1.0)
+    rank = np.array([2.0, 3.0, 2.5])
+    three = np.kron(np.eye(3), V), np.repeat(np.arange(3), 3), rank
+    statistic, _ = wood_tests(np.tile(beta, 3), *three, 1e9)
+    np.testing.assert_allclose(statistic, [(1 + 9) / 2, (1 + 9 + 4) / 3, (1 + 9 + 0.5 * 4) / 2.5])  # signs cancel
+    np.testing.assert_allclose(wood_tests(np.zeros(9), *three, 50.0)[1], 1.0)
+    np.testing.assert_array_equal(rank, [2.0, 3.0, 2.5])
+
+
+def test_a_smooth_is_tested_on_its_own_coefficients_only():
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(7, 7))
+    V, beta, owner = root @ root.T, rng.normal(size=7), np.array([0, 2, 0, 2, 2, 0, 2])
+    together = wood_tests(beta, V, owner, np.array([1.7, 1.0, 3.2]), 100.0)
+    for t, rank in ((0, 1.7), (2, 3.2)):
+        mine = np.flatnonzero(owner == t)
+        alone = wood_tests(beta[mine], V[np.ix_(mine, mine)], np.zeros(len(mine), np.intp), np.array([rank]), 100.0)
+        np.testing.assert_allclose([one[t] for one in together], [one[0] for one in alone])
+    assert [one[1] for one in together] == [0.0, 1.0]  # without coefficients
 
 
 def test_p_values_of_smooths_that_are_not_there_have_the_right_tails():

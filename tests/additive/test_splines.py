@@ -19,6 +19,16 @@ def test_functions_are_one_at_their_knot_and_add_up_to_one_everywhere():
     np.testing.assert_allclose(smooth(np.linspace(-9, 9, 50)).sum(axis=1), 1, atol=1e-10)
 
 
+@pytest.mark.parametrize("n_splines", [2, 3, 10])
+def test_functions_are_the_natural_cubic_splines_of_scipy(n_splines):
+    smooth = spline(np.random.default_rng(0).lognormal(size=800), n_splines)
+    cubic = CubicSpline(smooth.knots, np.eye(n_splines), bc_type="natural")
+    z = np.linspace(smooth.knots[0] - 1, smooth.knots[-1] + 1, 300)
+    inside = np.clip(z, smooth.knots[0], smooth.knots[-1])
+    expected = cubic(inside) + (z - inside)[:, None] * cubic(inside, 1)
+    np.testing.assert_allclose(smooth(smooth.shift + smooth.scale * z), expected, atol=1e-10)
+
+
 def test_beyond_the_knots_functions_go_on_straight():
     smooth = spline(np.random.default_rng(0).normal(size=800), 6)
     far = smooth(np.array([10.0, 20.0, 30.0]))

@@ -349,7 +349,7 @@ def gradient_norms(design, residual, candidates, norms):
     in: design; residual (n,); candidates (m,)
     out: norms (m,)
     """
-    width = design.n_bins.max()
+    width = max(1, design.n_bins.max())
     sums, c = np.empty((4, width)), np.empty(width)
     for a in range(candidates.size):
         rank = design.rank[candidates[a]]

@@ -7,12 +7,11 @@ within a few percent down to the far tail, where matching two moments is wrong b
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sartre.additive import _kernels
+from sartre.additive import _test_kernels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +27,7 @@ def weighted_chi_square_tail(q: float, weights: NDArray[np.float64]) -> float:
     """
     if q <= 0:
         return 1.0
-    return _tail(q, weights, np.ones(len(weights)), -len(weights) / (2 * q))
+    return _test_kernels.tail(q, weights, np.ones(len(weights)), -len(weights) / (2 * q))
 
 
 def weighted_f_tail(total: float, weights: NDArray[np.float64], df: float) -> float:
@@ -40,18 +39,4 @@ def weighted_f_tail(total: float, weights: NDArray[np.float64], df: float) -> fl
     >>> round(float(weighted_f_tail(3 * 4.0, np.ones(3), 50.0) / f.sf(4.0, 3, 50)), 1)
     1.0
     """
-    if total <= 0:
-        return 1.0
-    both = np.append(weights, -total / df)
-    degrees = np.append(np.ones(len(weights)), df)
-    return _tail(0.0, both, degrees, 0.5 / both[-1] * (1 - 1e-12))
-
-
-def _tail(q: float, w: NDArray[np.float64], h: NDArray[np.float64], low: float) -> float:
-    """Return P(sum_k w_k chi^2_{h_k} > q); K'(low) <= q."""
-    mean, spread = float(h @ w), sqrt(2 * float(h @ w**2))
-    if abs(q - mean) < 1e-3 * spread:  # the formula is 0 / 0 at the mean: step aside, it is smooth there
-        below, above = (_tail(mean + side * 2e-3 * spread, w, h, low) for side in (-1, 1))
-        return below + (above - below) * ((q - mean) / (4e-3 * spread) + 0.5)
-    high = 0.5 / float(w.max()) * (1 - 1e-14)
-    return _kernels.saddlepoint_tail(q, w, h, low, high)
+    return _test_kernels.f_tail(total, weights, df)

@@ -140,28 +140,17 @@ def rotate(basis: Basis, share: NDArray[np.float64]) -> Rotation:
     if len(mean) == 0:
         return Rotation(mean, np.empty((0, 0)), mean, mean)
     centred = basis.table - mean
-    line = None
-    if basis.line is not None:
-        line = centred.T @ (share[:, None] * (centred @ basis.line.reshape(len(mean), -1)))
-    return rotate_covariance(mean, centred.T @ (share[:, None] * centred), basis.penalty, line)
+    return diagonalise(mean, centred.T @ (share[:, None] * centred), basis.penalty, basis.line)
 
 
-def rotate_covariance(
+def diagonalise(
     mean: NDArray[np.float64],
-    covariance: NDArray[np.float64],
+    square: NDArray[np.float64],
     penalty: NDArray[np.float64] | None,
-    line: NDArray[np.float64] | None,
+    line: NDArray[np.float64] | None = None,
 ) -> Rotation:
-    """Do the same from the mean and the covariance of the functions.
-
-    Parameters
-    ----------
-    mean, covariance : arrays of shape (K,) and (K, K)
-    penalty : array of shape (K, K), optional
-    line : array of shape (K, l), optional
-        Covariance of the functions with each of those that have no penalty.
-    """
-    values, vectors = np.linalg.eigh(covariance)
+    """Do what `rotate` does, from the mean and the mean products (k, k) of the centred functions alone."""
+    values, vectors = np.linalg.eigh(square)
     kept = np.flatnonzero(values > RANK_TOL * values[-1])[::-1]
     values, vectors = values[kept], vectors[:, kept]
     if penalty is None:
@@ -170,11 +159,10 @@ def rotate_covariance(
     if not penalty.any() and line is None:
         return Rotation(mean, whitened, np.ones(len(kept)), np.zeros(len(kept)))
     inner = whitened.T @ penalty @ whitened
-    straight = np.empty((len(kept), 0))
+    lines, rest = np.empty((len(kept), 0)), np.eye(len(kept))
     if line is not None:  # its coordinates among the whitened functions; all that is orthogonal to it is rough
-        straight = whitened.T @ line
-    turned = np.linalg.qr(np.hstack([straight, np.eye(len(kept))]))[0]
-    lines, rest = turned[:, : straight.shape[1]], turned[:, straight.shape[1] :]
+        straight = whitened.T @ (square @ line.reshape(len(mean), -1))
+        lines, rest = np.hsplit(np.linalg.qr(np.hstack([straight, rest]))[0], [straight.shape[1]])
     roughness, turn = np.linalg.eigh(rest.T @ inner @ rest)
     roughness = np.maximum(roughness, ROUGH_TOL * roughness.max(initial=0.0))
     scaled = np.concatenate([np.zeros(lines.shape[1]), roughness / roughness.min(initial=np.inf)])

@@ -15,17 +15,19 @@ products dependent, and taking them as independent would make the tail much too 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.stats import rankdata
 
+from sartre.additive._search_kernels import block_squares, row_products, split_by_sign, take_blocks
 from sartre.additive.chi_square import weighted_chi_square_tail
-from sartre.additive.design import Basis, rotate
+from sartre.additive.design import Basis, diagonalise, rotate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
@@ -46,7 +48,8 @@ class Pair(NamedTuple):
     p_value: float
 
 
-class PairBasis(NamedTuple):
+@dataclass(frozen=True)
+class PairBasis:
     """What pairs are made of.
 
     values (d, n, 4): functions of every variable, orthonormal over the samples, or zero; orders (d, 4): of each;
@@ -59,9 +62,13 @@ class PairBasis(NamedTuple):
     grids: list[NDArray[np.intp]]
     useful: NDArray[np.bool_]
 
-    def usable(self, variables: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the variables that have functions."""
-        return variables[self.useful[variables]]
+    @cached_property
+    def weighted(self) -> NDArray[np.float32]:
+        """All functions over the roots of their orders, (n, d, 4): T needs no weights, and no double precision."""
+        weighted = np.empty((self.values.shape[1], len(self.values), DEGREE), dtype=np.float32)
+        for j, functions in enumerate(self.values):  # one by one: another table in double precision may not fit
+            weighted[:, j] = functions / np.sqrt(self.orders[j])
+        return weighted
 
 
 def pair_basis(X: NDArray[np.float64], nominal: Collection[int] = ()) -> PairBasis:
@@ -127,40 +134,62 @@ def rank_polynomials(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     n, d = X.shape
     result = np.zeros((d, n, DEGREE))
-    for j in range(d):
-        u = (2 * rankdata(X[:, j]) - n - 1) / n
-        Q, R = np.linalg.qr(np.polynomial.legendre.legvander(u, DEGREE))
-        real = np.zeros(DEGREE + 1, dtype=bool)
-        real[: R.shape[0]] = np.abs(np.diag(R)) > 1e-8 * np.sqrt(n)
-        kept = np.flatnonzero(real[1:])
-        result[j][:, kept] = np.sqrt(n) * Q[:, kept + 1]
+    for j, column in enumerate(X.T):
+        order = np.argsort(column)
+        if (np.diff(column[order]) > 0).all():
+            result[j][order] = _polynomials_of_all_ranks(n)
+        else:
+            result[j] = _polynomials((2 * rankdata(column) - n - 1) / n)
+    return result
+
+
+@lru_cache(maxsize=8)
+def _polynomials_of_all_ranks(n: int) -> NDArray[np.float64]:
+    return _polynomials((2 * np.arange(1.0, n + 1) - n - 1) / n)
+
+
+def _polynomials(u: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return polynomials of degree 1 to 4, orthonormal over the values u, shape (n, 4)."""
+    n = len(u)
+    result = np.zeros((n, DEGREE))
+    Q, R = np.linalg.qr(np.polynomial.legendre.legvander(u, DEGREE))
+    real = np.zeros(DEGREE + 1, dtype=bool)
+    real[: R.shape[0]] = np.abs(np.diag(R)) > 1e-8 * np.sqrt(n)
+    kept = np.flatnonzero(real[1:])
+    result[:, kept] = np.sqrt(n) * Q[:, kept + 1]
     return result
 
 
 def products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the products of two variables' polynomials, shape (n, 16)."""
-    return (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
+    table = np.empty((len(first), first.shape[1] * second.shape[1]))
+    row_products(first, second, table)
+    return table
 
 
 class PairFunctions(NamedTuple):
     """Orthonormal functions of a pair over the samples, smoothest first.
 
-    values (n, k); roughness (k,), 1 and above; mean (16,), vectors (16, k): values = (products - mean) @ vectors.
+    values (n, k); roughness (k,), 1 and above; mean (16,), vectors (16, k): values = (products - mean) @ vectors;
+    back (k, 16): products - mean = values @ back.
     """
 
     values: NDArray[np.float64]
     roughness: NDArray[np.float64]
     mean: NDArray[np.float64]
     vectors: NDArray[np.float64]
+    back: NDArray[np.float64]
 
 
 def pair_functions(basis: PairBasis, first: int, second: int) -> PairFunctions:
     """Return the functions of a pair of variables."""
     table = products(basis.values[first], basis.values[second])
-    squares = (basis.orders[first][:, None] ** 2 + basis.orders[second] ** 2).ravel() / 2
-    rotation = rotate(Basis(np.empty(0), table, np.diag(squares**2)), _even(len(table)))
+    table -= (mean := _even(len(table)) @ table)
+    square = table.T @ table / len(table)
+    penalty = np.diag((basis.orders[first][:, None] ** 2 + basis.orders[second] ** 2).ravel() ** 2 / 4)
+    rotation = diagonalise(mean, square, penalty)
     return PairFunctions(
-        (table - rotation.mean) @ rotation.vectors, rotation.roughness, rotation.mean, rotation.vectors
+        table @ rotation.vectors, rotation.roughness, mean, rotation.vectors, rotation.vectors.T @ square
     )
 
 
@@ -175,17 +204,12 @@ class PairSearch:
     """
 
     def __init__(self, basis: PairBasis, candidates: NDArray[np.intp]) -> None:
-        candidates = basis.usable(candidates)
+        candidates = candidates[basis.useful[candidates]]
         self._basis, self._candidates = basis, candidates
         self._all = self._functions(np.arange(len(candidates))) if len(candidates) <= ALL_PAIRS else None
 
     def best(
-        self,
-        promising: NDArray[np.intp],
-        residual: NDArray[np.float64],
-        project: Projection,
-        variance: float,
-        robust: bool = False,
+        self, promising: NDArray[np.intp], residual: NDArray[np.float64], tail: Callable[[tuple[int, int]], float]
     ) -> Pair | None:
         """Return the pair that explains most of a residual, or None where there is none to look at.
 
@@ -194,94 +218,110 @@ class PairSearch:
         promising : array of ints
             With more than 100 candidates only pairs with one of these are looked at.
         residual : array of shape (n,)
-        project : Projection
-            Off the model's functions.
-        variance : float
-            Of the noise.
-        robust : bool
-            Whether it may differ between samples.
+        tail : callable
+            Gives the p-value of T for one pair, `pair_tail` for a model.
         """
-        places = np.arange(len(self._candidates))
-        rows = places if len(places) <= ALL_PAIRS else np.flatnonzero(np.isin(self._candidates, promising))
-        if len(rows) == 0 or len(places) < 2:
+        rows, a, b = self._pairs(promising)
+        if len(a) == 0:
             return None
-        a, b = np.nonzero(~np.isin(places, rows) | (rows[:, None] < places))
         values = self._statistics(rows, residual)[a, b] / float(residual @ residual)
         found = None
-        for place in np.argsort(-values, kind="stable")[:LOOKED_AT]:
+        largest = np.argpartition(-values, LOOKED_AT)[:LOOKED_AT] if len(values) > LOOKED_AT else np.arange(len(values))
+        for place in largest[np.argsort(-values[largest], kind="stable")]:
             independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
             if independent > (1.0 if found is None else found.p_value):
                 break  # the tail is hardly ever lighter than if the products were independent
-            pair = sorted((int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])))
-            p_value = _exact_tail(self._basis, pair, residual, variance, project, robust) * len(values)
+            one, other = int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])
+            pair = min(one, other), max(one, other)
+            p_value = tail(pair) * len(values)
             if found is None or p_value < found.p_value:
-                found = Pair(pair[0], pair[1], min(p_value, 1.0))
+                found = Pair(*pair, min(p_value, 1.0))
         return found
 
+    def _pairs(self, promising: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Return the candidates that are one of a pair, and each pair once: a place among them, one among all."""
+        m = len(self._candidates)
+        if m <= ALL_PAIRS:
+            rows, (a, b) = np.arange(m), np.triu_indices(m, 1)
+        else:
+            rows, places = np.flatnonzero(np.isin(self._candidates, promising)), np.arange(m)
+            a, b = np.nonzero(~np.isin(places, rows) | (rows[:, None] < places))
+        return rows, a, b
+
     def _statistics(self, rows: NDArray[np.intp], residual: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return sum_pq (sum_i P_p P_q r)^2 / (p q) for some candidates with all, by products of blocks."""
-        left = (self._functions(rows) if self._all is None else self._all) * residual[:, None].astype(np.float32)
-        weights = (1 / self._basis.orders[self._candidates]).astype(np.float32)
-        result = np.empty((len(rows), len(self._candidates)), dtype=np.float32)
+        """Return sum_pq (sum_i P_p P_q r)^2 / (p q) for some candidates with all.
+
+        For all with all the sums are the squares of the samples with r > 0 less those of the others: half the work.
+        """
+        values = np.empty((len(rows), len(self._candidates)), dtype=np.float32)
+        if self._all is not None:
+            scaled = np.empty_like(self._all)
+            n_above = split_by_sign(self._all, residual, scaled)
+            above, below = scaled[:n_above], scaled[n_above:]
+            block_squares(above.T @ above - below.T @ below, DEGREE, values)
+            return values
+        left = self._functions(rows) * residual[:, None].astype(np.float32)
         for first in range(0, len(self._candidates), BLOCK):
             some = np.arange(first, min(first + BLOCK, len(self._candidates)))
-            right = self._functions(some) if self._all is None else self._all
-            sums = (left.T @ right).reshape(len(rows), DEGREE, -1, DEGREE)
-            result[:, some] = np.einsum("apbq,ap,bq->ab", sums**2, weights[rows], weights[some], optimize=True)
-        return result
+            part = np.empty((len(rows), len(some)), dtype=np.float32)
+            block_squares(left.T @ self._functions(some), DEGREE, part)
+            values[:, some] = part
+        return values
 
     def _functions(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the functions of some candidates, (n, 4 k): T need not be exact, pairs looked at are done again."""
-        mine = self._basis.values[self._candidates[places]].astype(np.float32)
-        return mine.transpose(1, 0, 2).reshape(self._basis.values.shape[1], -1)
+        mine = np.empty((len(self._basis.weighted), DEGREE * len(places)), dtype=np.float32)
+        take_blocks(self._basis.weighted, self._candidates[places], mine)
+        return mine
 
 
-class Projection:
-    """Projection off the span of some functions (n, q), whose mean products (q, q) are known."""
+class LeftOfPair(NamedTuple):
+    """What a model of a target leaves of a pair: four functions of the first, four of the second, their 16 products.
 
-    def __init__(self, functions: NDArray[np.float64], square: NDArray[np.float64]) -> None:
-        self._functions = functions
-        self._factor = np.linalg.cholesky(square + 1e-8 * np.eye(len(square)) * max(1.0, square.max(initial=0.0)))
+    square (24, 24), cross (24,): mean products of what is left with each other and with what is left of the target;
+    rows (n, 25) or None: the same, and of the target, sample by sample, where variances may differ.
+    """
 
-    def __call__(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what is left of the columns (n, k)."""
-        inner = self._functions.T @ columns / len(columns)
-        half = solve_triangular(self._factor, inner, lower=True, check_finite=False)
-        return columns - self._functions @ solve_triangular(self._factor.T, half, lower=False, check_finite=False)
+    square: NDArray[np.float64]
+    cross: NDArray[np.float64]
+    rows: NDArray[np.float64] | None
 
 
-def _exact_tail(
-    basis: PairBasis,
-    pair: Sequence[int],
-    residual: NDArray[np.float64],
-    variance: float,
-    project: Projection,
-    robust: bool,
-) -> float:
-    """Return the p-value of T for one pair, with the weights of its projected products.
+def pair_tail(left: LeftOfPair, orders: NDArray[np.float64], variance: float, n: int) -> float:
+    """Return the p-value of T for one pair, with the weights of its products once its own functions are projected off.
 
     Where variances may differ, each sample's own squared residual stands for its variance; the larger p-value counts.
+
+    Parameters
+    ----------
+    left : LeftOfPair
+    orders : array of shape (16,)
+        Of the products.
+    variance : float
+        Of the noise.
+    n : int
+        Number of samples.
     """
-    n = len(residual)
-    first, second = (basis.values[j] for j in pair)
-    order = np.outer(*(basis.orders[j] for j in pair)).ravel()
-    both = products(first, second)
-    table = project(np.column_stack([first, second, both - both.mean(axis=0), residual]))
-    own, rest = table[:, : 2 * DEGREE], table[:, 2 * DEGREE :]
-    left, scales, _ = np.linalg.svd(own, full_matrices=False)
-    left = left[:, scales > 1e-6 * np.sqrt(n)]
-    rest = rest - left @ (left.T @ rest)
-    scaled, noise = rest[:, :-1] / np.sqrt(order), rest[:, -1]
-    z = scaled.T @ noise
-    statistic = float(z @ z) / n
-    tails = [_quadratic_tail(statistic, scaled * np.sqrt(variance))]
-    if robust:
-        tails.append(_quadratic_tail(statistic, scaled * noise[:, None]))
+    own, both = slice(2 * DEGREE), slice(2 * DEGREE, None)
+    values, vectors = np.linalg.eigh(left.square[own, own])
+    real = values > 1e-12
+    alone = vectors[:, real] / np.sqrt(values[real])  # the variables' own functions, orthonormal
+    shared = alone.T @ left.square[own, both]
+    roots = np.sqrt(orders)
+    square = (left.square[both, both] - shared.T @ shared) / np.outer(roots, roots)
+    z = (left.cross[both] - shared.T @ (alone.T @ left.cross[own])) / roots
+    statistic = n * float(z @ z)
+    tails = [_quadratic_tail(statistic, square * variance)]
+    if left.rows is not None:
+        mine, noise = left.rows[:, :-1], left.rows[:, -1]
+        rows = (mine[:, both] - mine[:, own] @ (alone @ shared)) / roots
+        rows *= (noise - mine[:, own] @ (alone @ (alone.T @ left.cross[own])))[:, None]
+        tails.append(_quadratic_tail(statistic, rows.T @ rows / n))
     return max(tails)
 
 
-def _quadratic_tail(statistic: float, rows: NDArray[np.float64]) -> float:
-    """Return P(|z|^2 > statistic) for z normal with the covariance rows' rows / n."""
-    weights = np.asarray(np.linalg.eigvalsh(rows.T @ rows / len(rows)), dtype=np.float64)
+def _quadratic_tail(statistic: float, covariance: NDArray[np.float64]) -> float:
+    """Return P(|z|^2 > statistic) for z normal with a covariance."""
+    weights = np.asarray(np.linalg.eigvalsh(covariance), dtype=np.float64)
     weights = weights[weights > 1e-9 * max(weights[-1], 1e-300)]
     return weighted_chi_square_tail(statistic, weights) if len(weights) else 1.0

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sartre.additive import _count_kernels
-from sartre.additive.design import rotate_covariance
+from sartre.additive.design import diagonalise
 from sartre.additive.smoothing import Gram
 from sartre.additive.splines import Spline
 
@@ -171,7 +171,7 @@ class SmoothCounter:
         inner = self._hats(totals, j, j)
         mean = inner.sum(axis=0) @ basis.table
         covariance = basis.table.T @ inner @ basis.table - np.outer(mean, mean)
-        rotation = rotate_covariance(mean, covariance, basis.penalty, covariance @ knots[:, None])
+        rotation = diagonalise(mean, covariance, basis.penalty, knots)
         return (basis.table - mean) @ rotation.vectors[:, 1:], rotation.roughness[1:]
 
     def _hats(self, totals: SmoothTotals, j: int, k: int) -> NDArray[np.float64]:

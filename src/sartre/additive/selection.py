@@ -10,16 +10,17 @@ go, but not both.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sartre.additive.calibration import NullNorms, null_norms, solve_calibrated
 from sartre.additive.group_lasso import gradient_norms, terms
-from sartre.additive.interactions import ALL_PAIRS, PairBasis, PairSearch, Projection
+from sartre.additive.interactions import ALL_PAIRS, PairBasis, PairSearch, pair_tail
 from sartre.additive.robust import UNEQUAL, calls_for_robust, robust_covariance
 from sartre.additive.screening import linear_p_values
-from sartre.additive.smoothing import describe_smooths
+from sartre.additive.smoothing import term_tests
 from sartre.additive.term_model import Surface, TermModel
 
 if TYPE_CHECKING:
@@ -197,11 +198,11 @@ class _Search:
         """Fit the terms and test each; the last result is remembered, because it is often asked for again."""
         if self._tested is None or self._tested[0] != chosen:
             solved = self._model.solve(chosen)
-            p_value = describe_smooths(self._model.products, solved).p_value
+            p_value = term_tests(self._model.products, solved).p_value
             if self._robust:  # the larger of two: with few samples a variance of their own makes tests too bold
                 functions = self._model.functions(solved)
                 covariance = robust_covariance(solved, functions, self._y - functions @ solved.beta)
-                robust = describe_smooths(self._model.products, solved, covariance).p_value
+                robust = term_tests(self._model.products, solved, covariance).p_value
                 p_value = np.maximum(p_value, robust)
             self._tested = chosen, solved, p_value
         return self._tested[1:]
@@ -214,8 +215,7 @@ class _Search:
         """Return what a model leaves of the target."""
         if not chosen:
             return self._y
-        solved = self._fitted(chosen)
-        return self._y - self._model.functions(solved) @ solved.beta
+        return self._model.residual(self._fitted(chosen))
 
     def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
         """Screen again by what the model leaves of the target: much smaller, it shows effects that were hidden."""
@@ -236,17 +236,15 @@ class _Search:
 
     def grown(self, chosen: list[Term], pairs: PairSearch, level: float) -> list[Term]:
         """Add pairs, each with both variables' own functions, while the best one is significant."""
-        n = len(self._y)
         for found in range(MOST_PAIRS):
             solved = self._fitted(chosen)
-            functions = self._model.functions(solved)
-            if functions.shape[1] > n // 3:
+            if len(solved.columns) > len(self._y) // 3:
                 break
-            residual = self._y - functions @ solved.beta
-            variance = float(residual @ residual) / max(solved.residual_df, 1.0)
-            square = self._model.products.matrix[np.ix_(solved.columns, solved.columns)]
+            residual = self._model.residual(solved)
             pair = pairs.best(
-                self._promising(chosen, residual), residual, Projection(functions, square), variance, self._robust
+                self._promising(chosen, residual),
+                residual,
+                partial(self._pair_tail, solved, float(residual @ residual)),
             )
             if pair is None or pair.p_value >= level * (1 + found):
                 break
@@ -255,6 +253,11 @@ class _Search:
                 break
             chosen = [*chosen, *(j for j in both if j not in chosen), both]
         return chosen
+
+    def _pair_tail(self, solved: Solved, rss: float, pair: tuple[int, int]) -> float:
+        """Return the p-value of what a pair would add to a model whose residuals have this sum of squares."""
+        left = self._model.left_of_pair(pair, solved, rows=self._robust)
+        return pair_tail(left, self._model.orders(pair), rss / max(solved.residual_df, 1.0), len(self._y))
 
     def _promising(self, chosen: list[Term], residual: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the variables that one of each pair is taken from, where there are too many for all pairs.
@@ -281,8 +284,7 @@ class _Search:
             if pairs and max(pairs)[0] > STAY:
                 chosen = [term for term in chosen if term != max(pairs)[1]]
                 continue
-            variables = _variables(chosen)
-            free = [(_p_value(chosen, p_value, j), j) for j in variables if j not in self._required]
+            free = [(p, j) for j, p in _p_values(chosen, p_value).items() if j not in self._required]
             if not free or max(free)[0] < level * np.sqrt(len(free)) / self._n_candidates:
                 break
             chosen = [term for term in chosen if not _involves(term, max(free)[1])]
@@ -294,14 +296,14 @@ class _Search:
         if not variables:
             return np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
         solved, p_value = self.tested(chosen)
-        functions = self._model.functions(solved)
-        residual = self._y - functions @ solved.beta
+        square, cross = self._model.inner_products(solved)
+        left = cross - square @ solved.beta
         strength = []
         for j in variables:
             mine = np.array([_involves(term, j) for term in chosen])[solved.owner]
-            part = functions[:, mine] @ solved.beta[mine]
-            strength.append(np.mean(part**2) + 2 * np.mean(residual * part))
-        return np.array(variables), np.array(strength), np.array([_p_value(chosen, p_value, j) for j in variables])
+            beta = solved.beta * mine
+            strength.append(beta @ square @ beta + 2 * left @ beta)
+        return np.array(variables), np.array(strength), np.array(list(_p_values(chosen, p_value).values()))
 
     def pairs(self, chosen: list[Term]) -> list[FoundPair]:
         """Return the pairs with what is known of them."""
@@ -323,7 +325,10 @@ def _involves(term: Term, variable: int) -> bool:
     return variable in term if isinstance(term, tuple) else variable == term
 
 
-def _p_value(chosen: list[Term], p_values: NDArray[np.float64], variable: int) -> float:
-    """Return the p-value of a variable: the smallest of its terms', times their number (Bonferroni)."""
-    mine = [p_values[k] for k, term in enumerate(chosen) if _involves(term, variable)]
-    return float(min(1.0, min(mine) * len(mine)))
+def _p_values(chosen: list[Term], p_values: NDArray[np.float64]) -> dict[int, float]:
+    """Return the p-value of every variable: the smallest of its terms', times their number (Bonferroni)."""
+    mine: dict[int, list[float]] = {j: [] for j in _variables(chosen)}
+    for term, p_value in zip(chosen, p_values.tolist(), strict=True):
+        for j in term if isinstance(term, tuple) else (term,):
+            mine[j].append(p_value)
+    return {j: min(1.0, min(all_of_it) * len(all_of_it)) for j, all_of_it in mine.items()}

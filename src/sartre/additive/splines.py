@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from sartre.additive.bins import encode
 from sartre.additive.design import Basis, Rotation, rotate
@@ -38,28 +37,52 @@ class Spline:
     knots: NDArray[np.float64]
 
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return all functions at all values, shape (len(x), K); straight beyond the outermost knots."""
-        if len(self.knots) < 2:
+        """Return all functions at all values, shape (len(x), K); straight beyond the outermost knots.
+
+        In [k_j, k_j+1] of width h, with a = k_j+1 - z and b = z - k_j, the spline with values f and second derivatives
+        s at the knots is (a f_j + b f_j+1) / h + (a^3 / h - h a) s_j / 6 + (b^3 / h - h b) s_j+1 / 6.
+        """
+        knots, second = self.knots, self._second
+        if len(knots) < 2:
             return np.empty((len(x), 0))
-        cubic = self._cubic
         z = (x - self.shift) / self.scale
-        inside = np.clip(z, self.knots[0], self.knots[-1])
-        return cubic(inside) + (z - inside)[:, None] * cubic(inside, 1)
+        inside = np.clip(z, knots[0], knots[-1])
+        left = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
+        h, rows = np.diff(knots)[left], np.arange(len(x))
+        table, bent = np.zeros((2, len(x), len(knots)))
+        for knot, away in ((left, knots[left + 1] - inside), (left + 1, inside - knots[left])):
+            table[rows, knot] = away / h
+            bent[rows, knot] = (away**3 / h - h * away) / 6
+        table += bent @ second
+        outside = z - inside
+        if outside.any():
+            h = np.diff(knots)
+            slopes = np.diff(np.eye(len(knots)), axis=0) / h[:, None]
+            first, last = slopes[0] - h[0] / 6 * second[1], slopes[-1] + h[-1] / 6 * second[-2]
+            table += np.outer(np.minimum(outside, 0), first) + np.outer(np.maximum(outside, 0), last)
+        return table
 
     def basis(self) -> Basis:
         """Return the functions on the bins, with the integrals of f_k'' f_l'' as their penalty."""
         table = self(self.centres)
         if len(self.knots) < 2:
             return Basis(self.edges, table, np.empty((0, 0)), np.empty(0))
-        second = self._cubic(self.knots, 2)  # straight between knots, so the integrals are exact
-        left, right, width = second[:-1], second[1:], np.diff(self.knots)[:, None]
+        second, width = self._second, np.diff(self.knots)[:, None]
+        left, right = second[:-1], second[1:]  # straight between knots, so the integrals are exact
         mixed = left.T @ (width * right) / 6
         penalty = left.T @ (width * left) / 3 + right.T @ (width * right) / 3 + mixed + mixed.T
         return Basis(self.edges, table, penalty, line=self.knots)
 
     @cached_property
-    def _cubic(self) -> CubicSpline:
-        return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
+    def _second(self) -> NDArray[np.float64]:
+        """Second derivatives of all functions at all knots, (K, K): zero at both ends."""
+        K, h = len(self.knots), np.diff(self.knots)
+        second = np.zeros((K, K))
+        if K > 2:
+            slopes = np.diff(np.eye(K), axis=0) / h[:, None]
+            within = np.diag((h[:-1] + h[1:]) / 3) + np.diag(h[1:-1] / 6, 1) + np.diag(h[1:-1] / 6, -1)
+            second[1:-1] = np.linalg.solve(within, np.diff(slopes, axis=0))
+        return second
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from sartre.additive.interactions import PairBasis, PairFunctions, pair_functions, products
+from sartre.additive._reml_kernels import part
+from sartre.additive.interactions import DEGREE, LeftOfPair, PairBasis, PairFunctions, pair_functions, products
 from sartre.additive.smoothing import Gram, Solved, solve_smooths
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ class Surface(NamedTuple):
 
 class TermModel:
     """The terms asked for so far, their inner products and, of each, the smoothness it had last.
+
+    As the pair of a variable with itself there is also what its pairs are made of: never in a model, but asked for.
 
     Parameters
     ----------
@@ -60,9 +64,7 @@ class TermModel:
 
     def solve(self, chosen: list[Term]) -> Solved:
         """Fit the terms together, smoothness from where it was last."""
-        for term in chosen:
-            if term not in self._place:
-                self._add(term)
+        self._add([term for term in chosen if term not in self._place])
         places = np.array([self._place[term] for term in chosen], dtype=np.intp)
         start = np.array([self._log_lambda.get(term, np.inf) for term in chosen])
         solved = solve_smooths(self.products, 0, places, start, TOL)
@@ -72,6 +74,50 @@ class TermModel:
     def functions(self, solved: Solved) -> NDArray[np.float64]:
         """Return the functions that a fit uses, shape (n, q)."""
         return self._functions[:, solved.columns]
+
+    def residual(self, solved: Solved) -> NDArray[np.float64]:
+        """Return what a fit leaves of the target."""
+        beta = np.zeros(len(self.products.roughness))
+        beta[solved.columns] = solved.beta
+        return self._y - self._functions[:, : len(beta)] @ beta
+
+    def inner_products(self, solved: Solved) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean products of these functions with each other, (q, q), and with the target, (q,)."""
+        columns = solved.columns
+        return part(self.products.matrix, columns, columns), self.products.cross[columns, 0]
+
+    def left_of_pair(self, pair: tuple[int, int], solved: Solved, *, rows: bool) -> LeftOfPair:
+        """Return what a fit leaves of a pair's functions, sample by sample if `rows`; a small ridge keeps it finite."""
+        own: list[Term] = [(j, j) for j in pair]
+        self._add([term for term in [*own, pair] if term not in self._place])
+        asked = np.concatenate([self._columns(term) for term in [*own, pair]])
+        turn = np.eye(len(asked), 2 * DEGREE + DEGREE**2)
+        turn[2 * DEGREE :, 2 * DEGREE :] = self._pairs[pair].back
+        matrix, cross, columns = self.products.matrix, self.products.cross[:, 0], solved.columns
+        square, between = part(matrix, columns, columns), part(matrix, columns, asked)
+        inner = np.column_stack([between @ turn, cross[columns] - square @ solved.beta])
+        ridge = 1e-8 * max(1.0, square.max(initial=0.0))
+        factor = np.linalg.cholesky(square + ridge * np.eye(len(square)))
+        half = solve_triangular(factor, inner, lower=True, check_finite=False)
+        full = solve_triangular(factor, half, lower=True, trans=1, check_finite=False)
+        gone = half.T @ half + ridge * (full.T @ full)
+        left = None
+        if rows:
+            table = np.column_stack([self._functions[:, asked] @ turn, self.residual(solved)])
+            left = table - self.functions(solved) @ full
+        return LeftOfPair(
+            square=turn.T @ part(matrix, asked, asked) @ turn - gone[:-1, :-1],
+            cross=turn.T @ (cross[asked] - between.T @ solved.beta) - gone[:-1, -1],
+            rows=left,
+        )
+
+    def orders(self, pair: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the orders of the products of a pair, (16,)."""
+        return np.outer(*(self._pair_basis().orders[j] for j in pair)).ravel()
+
+    def _columns(self, term: Term) -> NDArray[np.intp]:
+        place = self._place[term]
+        return self.products.start[place] + np.arange(self.products.rank[place])
 
     def surface(self, pair: tuple[int, int], beta: NDArray[np.float64]) -> Surface:
         """Return the function of a pair, its coefficients given, over a grid of quantiles."""
@@ -89,28 +135,32 @@ class TermModel:
             raise ValueError("A pair needs functions to be made of.")
         return self._basis
 
-    def _add(self, term: Term) -> None:
-        block, roughness = self._block(term)
-        old = self.products
-        first, last = len(old.roughness), len(old.roughness) + len(roughness)
+    def _add(self, terms: list[Term]) -> None:
+        """Make the functions of new terms, and their inner products with all there are."""
+        if not terms:
+            return
+        blocks, roughness = zip(*(self._block(term) for term in terms), strict=True)
+        old, rank = self.products, np.array([len(one) for one in roughness], dtype=np.intp)
+        first, last = len(old.roughness), len(old.roughness) + int(rank.sum())
         if last > self._functions.shape[1]:
             wider = np.empty((len(self._y), 2 * last), order="F")
             wider[:, :first] = self._functions[:, :first]
             self._functions = wider
-        self._functions[:, first:last] = block
+        fresh = np.concatenate(blocks, axis=1, out=self._functions[:, first:last])
         matrix = np.empty((last, last))
         matrix[:first, :first] = old.matrix
-        matrix[:, first:] = self._functions[:, :last].T @ block / len(block)
+        matrix[:first, first:] = self._functions[:, :first].T @ fresh / len(fresh)
         matrix[first:, :first] = matrix[:first, first:].T
+        matrix[first:, first:] = fresh.T @ fresh / len(fresh)
         self.products = Gram(
             n=old.n,
             matrix=matrix,
-            cross=np.append(old.cross, (block.T @ self._y / len(block))[:, None], axis=0),
-            start=np.append(old.start, first),
-            rank=np.append(old.rank, len(roughness)),
-            roughness=np.append(old.roughness, roughness),
+            cross=np.append(old.cross, (fresh.T @ self._y / len(fresh))[:, None], axis=0),
+            start=np.append(old.start, first + np.cumsum(rank) - rank),
+            rank=np.append(old.rank, rank),
+            roughness=np.concatenate([old.roughness, *roughness]),
         )
-        self._place[term] = len(self._place)
+        self._place.update(zip(terms, range(len(self._place), len(self._place) + len(terms)), strict=True))
 
     def _block(self, term: Term) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if isinstance(term, int):
@@ -121,5 +171,7 @@ class TermModel:
             if len(line) == 1 and self._X[:, term].any():
                 block[:, line[0]] = self._X[:, term]
             return block, roughness
+        if term[0] == term[1]:
+            return self._pair_basis().values[term[0]], np.ones(DEGREE)
         self._pairs[term] = pair_functions(self._pair_basis(), *term)
         return self._pairs[term].values, self._pairs[term].roughness

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import fdtrc
 
-from sartre.additive.chi_square import weighted_f_tail
+from sartre.additive import _test_kernels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 SMALL, NEGLIGIBLE = 0.02, 1e-15  # p-values between which the exact tail is worth its time
 
 
-def wood_test(
-    beta: NDArray[np.float64], V: NDArray[np.float64], rank: float, residual_df: float
-) -> tuple[float, float]:
-    """Test whether a smooth is zero (Wood, "On p-values for smooth components", Biometrika 2013).
+def wood_tests(
+    beta: NDArray[np.float64],
+    V: NDArray[np.float64],
+    owner: NDArray[np.intp],
+    rank: NDArray[np.float64],
+    residual_df: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Test whether each of p smooths is zero (Wood, "On p-values for smooth components", Biometrika 2013).
 
     T = beta' V^r- beta, where V^r- is the inverse of V restricted to its r largest directions; a fractional
     r = k + nu gives the k-th and (k+1)-th a share each through the matrix [[1, rho], [rho, nu]],
@@ -27,44 +31,36 @@ def wood_test(
 
     Parameters
     ----------
-    beta, V : arrays of shape (k,) and (k, k)
+    beta, V : arrays of shape (q,) and (q, q)
         Coefficients in orthonormal functions, and their covariance.
-    rank : float
-        Reference degrees of freedom, at most k.
+    owner : array of ints, shape (q,)
+        The smooth that each coefficient belongs to.
+    rank : array of shape (p,)
+        Reference degrees of freedom of each smooth, at most the number of its coefficients.
     residual_df : float
 
     Returns
     -------
-    statistic, p_value : float
+    statistic, p_value : arrays of shape (p,)
         T / r, and its tail: F(r, residual_df) where r is whole or the p-value is not small; else the ratio of the
-        weighted sum of chi-squares that T then is to the noise's. NaN without residual degrees of freedom.
+        weighted sum of chi-squares that T then is to the noise's. NaN without residual degrees of freedom; 0 and 1
+        for a smooth without coefficients.
 
     Examples
     --------
-    >>> statistic, p_value = wood_test(np.array([2.0]), np.eye(1), rank=1.0, residual_df=1e6)
-    >>> round(statistic, 3), round(p_value, 3)
-    (4.0, 0.046)
+    >>> statistic, p_value = wood_tests(np.array([2.0]), np.eye(1), np.array([0]), np.array([1.0]), residual_df=1e6)
+    >>> statistic.round(3).tolist(), p_value.round(3).tolist()
+    ([4.0], [0.046])
     """
-    if len(beta) == 0:
-        return 0.0, 1.0
+    rank, totals = np.array(rank, dtype=np.float64), np.empty((len(rank), 2))
+    _test_kernels.wood_statistics(beta, V, owner, rank, totals)
+    filled = np.bincount(owner, minlength=len(rank)) > 0
+    rank[~filled] = 1.0
     if residual_df < 1:
-        return np.nan, np.nan
-    values, vectors = np.linalg.eigh(V) if len(beta) > 1 else (V[0], np.ones((1, 1)))
-    values, z = values[::-1], (vectors.T @ beta)[::-1]
-    usable = int((values > values[0] * 1e-14).sum())
-    rank = float(np.clip(rank, 1.0, max(usable, 1)))
-    k = int(rank)
-    nu = rank - k
-    z = z[: k + 1] / np.sqrt(np.maximum(values[: k + 1], np.finfo(float).tiny))
-    base = z[:k] @ z[:k]
-    if nu < 1e-8 or k >= usable:
-        totals = np.array([base])
-    else:
-        mixed = 2 * np.sqrt(nu * (1 - nu) / 2) * z[k - 1] * z[k]
-        totals = base + nu * z[k] ** 2 + np.array([mixed, -mixed])
-    statistic, p_value = totals.mean() / rank, fdtrc(rank, residual_df, totals / rank).mean()
-    if len(totals) > 1 and NEGLIGIBLE < p_value < SMALL:
-        larger = (1 + nu + np.sqrt((1 + nu) * (1 - nu))) / 2  # the two eigenvalues of [[1, rho], [rho, nu]]
-        weights = np.concatenate([np.ones(k - 1), [larger, 1 + nu - larger]])
-        p_value = np.mean([weighted_f_tail(float(total), weights, residual_df) for total in totals])
-    return float(statistic), float(p_value)
+        return np.where(filled, np.nan, 0.0), np.where(filled, np.nan, 1.0)
+    p_value = fdtrc(rank[:, None], residual_df, totals / rank[:, None]).mean(axis=1)
+    exact = (p_value > NEGLIGIBLE) & (p_value < SMALL) & (totals[:, 0] != totals[:, 1])
+    if exact.any():
+        p_value[exact] = np.nan
+        _test_kernels.wood_tails(rank, totals, float(residual_df), p_value)
+    return totals.mean(axis=1) / rank, p_value
