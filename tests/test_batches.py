@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sartre import CausalDiscovery, Knowledge, rows
+from sartre import CausalDiscovery, Knowledge, batches, rows
 from sartre.additive.trees import Embedding
 from sartre.batches import Batches, survey
 from sartre.order import FixedOrder
@@ -182,9 +182,9 @@ def test_columns_can_be_chosen_and_an_index_is_no_column(tmp_path):
     frame = many_rows(50, seed=10)
     frame.index = pd.Index(range(7, 57), name="id")
     frame.to_parquet(tmp_path / "one.parquet")
-    batches = Batches(tmp_path / "one.parquet", columns=["c", "a"])
-    (values,) = batches
-    assert batches.names == ("c", "a")
+    chosen = Batches(tmp_path / "one.parquet", columns=["c", "a"])
+    (values,) = chosen
+    assert chosen.names == ("c", "a")
     np.testing.assert_array_equal(values, frame[["c", "a"]].to_numpy())
     assert survey(tmp_path, 0).sample.names == tuple(NAMES)
     with pytest.raises(ValueError, match="There is no column 'z'"):
@@ -196,3 +196,14 @@ def test_repeated_rows_are_told():
     frame = many_rows(400, seed=11)
     with pytest.warns(UserWarning, match="of 1000 sampled rows repeat another"):
         SARTRE(random_state=0).fit_batches([frame] * 10, NAMES)
+
+
+@pytest.mark.usefixtures("few")
+def test_wide_tables_are_refused_in_batches_and_seen_whole_in_memory(monkeypatch):
+    monkeypatch.setattr(batches, "WIDEST", 4)
+    frame = many_rows(1500, seed=13)
+    with pytest.raises(ValueError, match="At most 4 columns are taken in batches of more than 1000 rows"):
+        SARTRE(random_state=0).fit_batches([frame], NAMES)
+    assert SARTRE(random_state=0).fit(frame, NAMES).rows_seen_["interactions"] == 1500
+    with pytest.raises(ValueError, match="At least 2 columns are needed"):
+        CausalDiscovery(random_state=0).fit_batches([frame[["a"]]])

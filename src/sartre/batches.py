@@ -19,7 +19,7 @@ from sartre import rows
 from sartre.files import parquet_batches
 from sartre.rows import sample_rows, smallest
 from sartre.table import Table
-from sartre.validation import as_table, check_choice, read_columns
+from sartre.validation import LARGEST, as_table, check_choice, read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 WAYS = ("error", "drop")  # with missing values; the others need all rows at once
+WIDEST = 300  # columns: tables of all pairs grow with their square
 BATCH = 1 << 16  # rows that are worked on at a time: 26 MB for 50 columns
 
 
@@ -95,7 +96,10 @@ class Batches:
 
     def _checked(self, table: Table, first: int) -> NDArray[np.float64]:
         """Return the values of a batch; missing ones are dropped or, as infinite ones are, refused."""
-        absent = np.isnan(table.values).any(axis=1)
+        values = table.values
+        if (values.min(axis=0, initial=0.0) >= -LARGEST).all() and (values.max(axis=0, initial=0.0) <= LARGEST).all():
+            return values  # no NaN, for which neither holds
+        absent = np.isnan(values).any(axis=1)
         if self._missing == "drop" and absent.any():
             self.n_dropped += int(absent.sum())
             table = table.take(np.flatnonzero(~absent))
@@ -197,6 +201,11 @@ def survey(source: Any, seed: int, missing: str = "error") -> Survey:  # noqa: A
         sample = sample_rows(iter(batches), seed, rows.ROWS)
     if sample is None:
         raise ValueError("The source has no batch at all. Check the folder, or the function that makes the batches.")
+    if sample.n > rows.ROWS and len(batches.names) > WIDEST:
+        raise ValueError(
+            f"At most {WIDEST} columns are taken in batches of more than {rows.ROWS} rows. Got {len(batches.names)}. "
+            "Use fewer columns, or a table in memory."
+        )
     if batches.n_dropped:
         total = sample.n + batches.n_dropped
         warnings.warn(
@@ -208,8 +217,9 @@ def survey(source: Any, seed: int, missing: str = "error") -> Survey:  # noqa: A
 
 
 def is_long(table: Table) -> bool:
-    """Return whether a table in memory is treated as batches are: more rows than the sample, all plain numbers."""
-    return len(table.values) > rows.ROWS and not table.nominal and not np.isnan(table.values).any()
+    """Return whether a table in memory is treated as batches are: many rows, not too many columns, plain numbers."""
+    n, d = table.shape
+    return n > rows.ROWS and d <= WIDEST and not table.nominal and not np.isnan(table.values).any()
 
 
 def survey_of_table(table: Table, seed: int) -> Survey:

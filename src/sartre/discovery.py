@@ -20,7 +20,7 @@ from sartre.prune import SARTRE
 from sartre.scores import scored
 from sartre.steps import fit_within, fresh
 from sartre.table import Table
-from sartre.validation import check_choice, check_order, seed_of
+from sartre.validation import as_table, check_choice, check_order, seed_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,8 +161,9 @@ class CausalDiscovery(BaseEstimator):
         ----------
         source : path of a Parquet file or folder, Arrow data, list of tables, function, or Dask data frame
             As in `sartre.batches.Batches`; the partitions of a Dask data frame are counted where they are. Columns of
-            numbers; rows with missing values are refused or, with
-            ``missing="drop"``, left out. The pruner must have a ``fit_batches`` of its own: `sartre.prune.SARTRE`.
+            numbers; rows with missing values are refused or, with ``missing="drop"``, left out. The pruner must have a
+            ``fit_batches`` of its own, as `sartre.prune.SARTRE` has; its ``fit`` is given a `sartre.batches.Survey` in
+            place of a table.
 
         Examples
         --------
@@ -183,6 +184,7 @@ class CausalDiscovery(BaseEstimator):
                 "fit a sample of the rows."
             )
         found = survey(source, seed_of("CausalDiscovery", self.random_state), self.missing)
+        as_table(found.sample, min_columns=2)
         whole = found.whole()
         return self.fit(whole) if whole is not None else self._learn(found, found.sample, 0, start)
 

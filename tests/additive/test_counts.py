@@ -121,3 +121,10 @@ def test_columns_that_stop_varying_have_no_function():
     products = counter.gram(counter.count(np.column_stack([X[:, 0], np.zeros(500)])), 5)
     assert products.rank.tolist() == [4, 0]
     assert not products.cross[:, 1].any()
+
+
+def test_the_tables_of_many_columns_stay_small():
+    X = np.random.default_rng(0).normal(size=(300, 300))
+    counter = SmoothCounter.of(X)
+    assert counter.count(X[:2]).pairs.nbytes <= 2**29
+    assert SmoothCounter.of(X[:, :50]).n_nodes.tolist() == [64] * 50

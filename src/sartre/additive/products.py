@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NODES = 64  # of a column: the table of a pair, 32 KB, stays in a cache
+BYTES = 1 << 29  # of the tables of all pairs: with more than 181 columns, fewer nodes
 FULL = 1 << 12  # the weight of one node
 UNIT = 2.0**16  # a standard deviation in fixed point
 LARGEST = 2.0**21  # 32 of them; what is further away is counted as that
@@ -99,7 +100,8 @@ class SmoothCounter:
     def of(sample: NDArray[np.float64]) -> SmoothCounter:
         """Choose the nodes of all columns from a sample of rows, shape (m, d)."""
         spread = np.where(np.ptp(sample, axis=0) > 0, sample.std(axis=0), 0.0)
-        nodes = tuple(_nodes(column) for column in sample.T)
+        most = min(NODES, int(np.sqrt(2 * BYTES / 8) / sample.shape[1]))
+        nodes = tuple(_nodes(column, most) for column in sample.T)
         return SmoothCounter(nodes, sample.mean(axis=0), np.where(spread > 0, spread, 1.0), spread > 0)
 
     @property
@@ -253,7 +255,7 @@ def orthonormal(
     return vectors, new
 
 
-def _nodes(column: NDArray[np.float64]) -> NDArray[np.float64]:
+def _nodes(column: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     """Choose the nodes of a column: its values if they are few; else half of them by rank and half by distance.
 
     With F the share of values up to x and U the share of the range, they are at equal steps of F + U: tails have nodes
@@ -262,11 +264,11 @@ def _nodes(column: NDArray[np.float64]) -> NDArray[np.float64]:
     values, counts = np.unique(column, return_counts=True)
     if len(values) == 1:
         return np.array([values[0], values[0] + (abs(values[0]) or 1.0)])
-    if len(values) <= NODES:
+    if len(values) <= most:
         return values
     rank = (np.cumsum(counts) - counts) / (len(column) - counts[-1])
     place = rank + (values - values[0]) / (values[-1] - values[0])
-    return np.unique(np.interp(np.linspace(0, 2, NODES), place, values))
+    return np.unique(np.interp(np.linspace(0, 2, most), place, values))
 
 
 def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
