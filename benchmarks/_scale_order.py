@@ -1,11 +1,8 @@
-"""Measure exact SCORE orders at scale, on the processor or on a GPU, and hold the two against each other.
-
-python benchmarks/_scale_order.py --device cuda --sizes 2000x512 2000x2000 10000x50 --compare 2000x50 2000x512
-"""
+"""Exact SCORE orders, on the processor or on a GPU, and the two held against each other."""
 
 from __future__ import annotations
 
-import argparse
+
 import platform
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +19,7 @@ from sartre.simulate import random_dag, simulate
 from sartre.stein_torch import estimators
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from sartre.simulate import Dataset
@@ -126,19 +124,17 @@ def _size(text: str) -> tuple[int, int]:
     return int(n), int(d)
 
 
-def main() -> None:
-    """Print one row a size and device."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what can be asked for."""
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--sizes", type=_size, nargs="*", default=[(2000, 50)], metavar="ROWSxVARIABLES")
+    parser.add_argument("--sizes", type=_size, nargs="+", default=[(2000, 50)], metavar="ROWSxVARIABLES")
     parser.add_argument("--compare", type=_size, nargs="*", default=[], help="sizes that the processor orders too")
     parser.add_argument("--jobs", type=int, default=1, help="threads of the processor")
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    print(devices(given.device), "\n", flush=True)
-    rows = order(given.sizes, given.device, given.compare, given.jobs, given.seed)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print one row a size and device."""
+    print(devices(arguments.device), "\n", flush=True)
+    rows = order(arguments.sizes, arguments.device, arguments.compare, arguments.jobs, arguments.seed)
     print("\n" + markdown(HEADER, rows))
-
-
-if __name__ == "__main__":
-    main()

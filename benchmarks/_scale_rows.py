@@ -1,20 +1,18 @@
-"""Measure whole graphs from many rows, which are made batch by batch and never all there: time, memory, accuracy.
-
-python benchmarks/_scale_rows.py --sizes 1000000 10000000 [--columns 50] [--edges 50] [--penalty 0.1] [--jobs 1]
+"""Whole graphs from many rows, which are made batch by batch and never all there: time, memory, accuracy.
 
 Each size is a process of its own. The times include the making of the rows, which is done in each of the two passes.
 """
 
 from __future__ import annotations
 
-import argparse
+
 import json
 import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from _report import markdown, use_one_thread, versions
+from _report import markdown, use_one_thread
 
 use_one_thread()
 
@@ -25,6 +23,7 @@ from sartre.prune import SARTRE  # noqa: E402
 from sartre.simulate import random_dag  # noqa: E402
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
 BATCH = 1 << 16
@@ -103,7 +102,7 @@ def rows(
     found = []
     for n in sizes:
         settings = [n, columns, columns if edges is None else edges, penalty, seed, jobs]
-        command = [sys.executable, __file__, "--one", json.dumps(settings)]
+        command = [sys.executable, __file__, json.dumps(settings)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         found.append(json.loads(done.stdout.splitlines()[-1]))
     header = ["rows", "wall s", "CPU s", "of it making rows", "exponent", "peak MB", "SHD", "precision", "recall"]
@@ -132,24 +131,21 @@ def rows(
     return found
 
 
-def main() -> None:
-    """Print one row a size."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[100_000, 1_000_000])
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what can be asked for."""
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000], help="numbers of rows")
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--edges", type=int, help="as many as columns if not given")
     parser.add_argument("--penalty", type=float, help="the paper's method; automatic if not given")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="threads that count rows and fit targets")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one:
-        print(json.dumps(measure(*json.loads(arguments.one))))
-        return
-    print(versions("sartre", "numpy", "scipy"), "\n")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print one row a size."""
     penalty = "auto" if arguments.penalty is None else arguments.penalty
     rows(arguments.sizes, arguments.columns, arguments.edges, penalty, arguments.seed, arguments.jobs)
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(measure(*json.loads(sys.argv[1]))))

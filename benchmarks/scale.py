@@ -1,19 +1,27 @@
 """Measure how time and memory grow with the size of the problem, one part at a time.
 
     .venv/bin/python benchmarks/scale.py variables [--sizes 1000 2000 4000] [--modes paper additive pairs] [--jobs 2]
+    .venv/bin/python benchmarks/scale.py rows [--sizes 1000000 10000000] [--columns 50] [--jobs 2]
+    .venv/bin/python benchmarks/scale.py order [--device cuda] [--sizes 2000x512 2000x2000 10000x50]
     .venv/bin/python benchmarks/scale.py all
 
-Every size runs in a process of its own, so that its peak of resident memory is its own.
+Of variables and rows, every size runs in a process of its own, so that its peak of resident memory is its own.
 """
 
 from __future__ import annotations
 
 import argparse
 
+import _scale_order
+import _scale_rows
 import _scale_variables
 from _report import versions
 
-PARTS = {"variables": _scale_variables}  # each has add_arguments(parser) and run(arguments)
+PARTS = {
+    "variables": _scale_variables,
+    "rows": _scale_rows,
+    "order": _scale_order,
+}  # each has add_arguments(parser) and run(arguments)
 
 
 def main() -> None:
