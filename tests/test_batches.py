@@ -137,6 +137,8 @@ def test_missing_rows_are_refused_or_left_out():
     with pytest.warns(UserWarning, match="2 of 3000 rows are left out"):
         dropped = model.fit_batches([holed[:2000], holed[2000:]])
     with pytest.warns(UserWarning, match="2 of 3000 rows are left out"):
+        same(CausalDiscovery(random_state=0, missing="drop").fit_batches([holed[:5], holed[5:6], holed[6:]]), dropped)
+    with pytest.warns(UserWarning, match="2 of 3000 rows are left out"):
         same(dropped, CausalDiscovery(random_state=0, missing="drop").fit(holed))
     with pytest.raises(ValueError, match=r"'missing' parameter of CausalDiscovery.fit_batches must be 'error' or"):
         model.set_params(missing="bin").fit_batches([holed])

@@ -104,7 +104,7 @@ class Batches:
             self.n_dropped += int(absent.sum())
             table = table.take(np.flatnonzero(~absent))
         try:
-            return as_table(Table(table.values, table.names)).values
+            return as_table(Table(table.values, table.names), min_rows=0).values
         except ValueError as error:
             raise ValueError(f"In the batch from row {first} on (its rows are numbered from 0): {error}") from None
 

@@ -100,7 +100,7 @@ class _Reader(NamedTuple):
     scale: NDArray[np.float64] | float = 1.0
 
     def batches(self, frame: Any) -> Batches:  # noqa: ANN401
-        return Batches([frame] if len(frame) else [], self.missing, self.names)
+        return Batches([frame], self.missing, self.names)
 
     def arrays(self, batches: Batches) -> Iterator[NDArray[np.float64]]:
         try:
