@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import platform
 import time
 from typing import TYPE_CHECKING, NamedTuple

@@ -5,7 +5,6 @@ Each size is a process of its own. The times include the making of the rows, whi
 
 from __future__ import annotations
 
-
 import json
 import subprocess
 import sys
