@@ -254,7 +254,7 @@ class PairSearch:
         For all with all the sums are the squares of the samples with r > 0 less those of the others: half the work.
         """
         values = np.empty((len(rows), len(self._candidates)), dtype=np.float32)
-        if self._all is not None:
+        if self._all is not None and len(rows) == len(self._candidates):
             scaled = np.empty_like(self._all)
             n_above = split_by_sign(self._all, residual, scaled)
             above, below = scaled[:n_above], scaled[n_above:]
