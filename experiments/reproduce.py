@@ -67,10 +67,15 @@ def _set_up_peers() -> None:
 
 def reproduce(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> list[Path]:
     """Run what is missing of the studies, draw their figures and write the page; returns the files written."""
-    folder = folder_of(quick=quick)
     if not quick:
         _set_up_peers()
-    written = [runner.run(STUDIES[name], folder, trials, jobs, quick=quick) for name in names]
+    written = [runner.run(STUDIES[name], folder_of(quick=quick), trials, jobs, quick=quick) for name in names]
+    return [*written, *tell(names, quick=quick)]
+
+
+def tell(names: Sequence[str], *, quick: bool) -> list[Path]:
+    """Draw the figures of some studies and write the page of all that have results."""
+    folder, written = folder_of(quick=quick), []
     frames = {name: page.read(file) for name in STUDIES if (file := folder / f"{name}.csv").exists()}
     figures, text_file = (folder, folder / "reproduction.md") if quick else (FIGURES, PAGE)
     for name in names:

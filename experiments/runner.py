@@ -98,15 +98,16 @@ class Results:
 
 
 def missing(study: Study, results: Results, trials: int, *, quick: bool) -> list[tuple[Data, int, list[Cell]]]:
-    """Return what is to be done: cells by data set and trial, one trial of all after the other."""
+    """Return what is to be done: cells by data set and trial, one trial of all after the other, costly methods last."""
     todo: list[tuple[Data, int, list[Cell]]] = []
-    for trial in range(trials):
-        by_data: dict[Data, list[Cell]] = {}
-        for cell in study.cells(quick):
-            left_out = (quick and needs_peers(cell)) or (is_costly(cell) and trial >= TRIALS_OF_COSTLY)
-            if not left_out and not results.has(cell, trial):
-                by_data.setdefault(cell.data, []).append(cell)
-        todo += [(data, trial, cells) for data, cells in by_data.items()]
+    cells = [cell for cell in study.cells(quick) if not (quick and needs_peers(cell))]
+    for costly, most in ((False, trials), (True, min(trials, TRIALS_OF_COSTLY))):
+        for trial in range(most):
+            by_data: dict[Data, list[Cell]] = {}
+            for cell in cells:
+                if is_costly(cell) == costly and not results.has(cell, trial):
+                    by_data.setdefault(cell.data, []).append(cell)
+            todo += [(data, trial, left) for data, left in by_data.items()]
     return todo
 
 
@@ -126,9 +127,11 @@ def run(study: Study, folder: Path, trials: int, jobs: int, *, quick: bool) -> P
     work = (delayed(_run_data_set)(results, *one) for one in todo)
     with parallel_config("loky", inner_max_num_threads=1):
         done: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
-        for k, _ in enumerate(done, start=1):
-            logger.info("%s: %d of %d data sets", study.name, k, len(todo))
-    results.collect(study.cells(quick))
+        try:
+            for k, _ in enumerate(done, start=1):
+                logger.info("%s: %d of %d data sets", study.name, k, len(todo))
+        finally:  # also of what there is when it is stopped
+            results.collect(study.cells(quick))
     return results.file
 
 
