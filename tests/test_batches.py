@@ -8,9 +8,10 @@ import pytest
 
 from sartre import CausalDiscovery, Knowledge, batches, rows
 from sartre.additive.trees import Embedding
-from sartre.batches import Batches, survey
+from sartre.batches import Batches, survey, survey_of_table
 from sartre.order import FixedOrder
 from sartre.prune import SARTRE, CAMPruning
+from sartre.validation import as_table
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -191,6 +192,33 @@ def test_columns_can_be_chosen_and_an_index_is_no_column(tmp_path):
     assert survey(tmp_path, 0).sample.names == tuple(NAMES)
     with pytest.raises(ValueError, match="There is no column 'z'"):
         list(Batches([frame], columns=["z"]))
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("prune", [SARTRE(), SARTRE(penalty=0.1)])
+def test_two_levels_in_memory_are_the_numbers_0_and_1(prune):
+    frame = many_rows(3000, seed=14)
+    frame["c"] = (frame["c"] > 0).astype(float)
+    named = frame.assign(c=frame["c"].map({0.0: "no", 1.0: "yes"}))
+    with pytest.warns(UserWarning, match="not reliable: c"):
+        model = CausalDiscovery(prune=prune, random_state=0).fit(named)
+    same(model, CausalDiscovery(prune=prune, random_state=0).fit(frame))
+
+
+@pytest.mark.usefixtures("few")
+def test_standardised_rows_keep_their_levels():
+    table = as_table(many_rows(3000, seed=15).assign(c=np.tile(["no", "yes"], 1500)), categories=True)
+    scaled = survey_of_table(table, seed=0).standardized()
+    np.testing.assert_array_equal(np.vstack(list(scaled.batches))[:, 2], table.values[:, 2])
+    np.testing.assert_allclose(scaled.sample.values.std(axis=0)[[0, 1, 3, 4]], 1)
+
+
+@pytest.mark.usefixtures("few")
+def test_trees_that_follow_a_target_see_all_rows_in_memory():
+    frame, prune = many_rows(1200, seed=16), SARTRE(penalty=0.1, embedding=Embedding("forest"), random_state=0)
+    model = CausalDiscovery(FixedOrder(NAMES), prune).fit(frame)
+    assert model.rows_seen_ == {"order": 1200, "additive": 1200}
+    pd.testing.assert_frame_equal(model.edges_, prune.fit(frame, NAMES).edges_)
 
 
 @pytest.mark.usefixtures("few")

@@ -131,9 +131,11 @@ class Survey:
         return self.sample if len(self.sample.values) == self.n else None
 
     def standardized(self) -> Survey:
-        """Return the survey of the same rows with every column at mean zero and variance one in the sample."""
+        """Return the survey of the same rows with every column of numbers at mean zero, variance one in the sample."""
         centre, spread = self.sample.values.mean(axis=0), self.sample.values.std(axis=0)
         scale = np.where(self.sample.constant, 1.0, spread)
+        levels = list(self.sample.levels)
+        centre[levels], scale[levels] = 0.0, 1.0
         batches = self.batches
         scaled = _Scaled(batches, centre, scale) if isinstance(batches, Iterable) else batches.scaled(centre, scale)
         return Survey(scaled, self.n, self.sample.standardized())
