@@ -224,6 +224,19 @@ def is_long(table: Table) -> bool:
     return n > rows.ROWS and d <= WIDEST and not table.nominal and not np.isnan(table.values).any()
 
 
+def takes_sums(pruner: Any) -> bool:  # noqa: ANN401 - any pruner, or None for the default
+    """Return whether a pruner can do with sums over the rows: trees that follow a target need the rows themselves.
+
+    Examples
+    --------
+    >>> from sartre.prune import SARTRE, CAMPruning
+    >>> takes_sums(SARTRE()), takes_sums(CAMPruning())
+    (True, False)
+    """
+    supervised = getattr(getattr(pruner, "embedding", None), "supervised", False)
+    return pruner is None or (hasattr(pruner, "fit_batches") and not supervised)
+
+
 def survey_of_table(table: Table, seed: int) -> Survey:
     """Return the same of a table in memory."""
     values = table.values

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sartre.batches import WAYS, Survey, is_long, survey, survey_of_table
+from sartre.batches import WAYS, Survey, is_long, survey, survey_of_table, takes_sums
 from sartre.graph import Dag
 from sartre.knowledge import constraints
 from sartre.missing import imputed, read_table
@@ -145,7 +145,7 @@ class CausalDiscovery(BaseEstimator):
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
         table = read_table(X, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
         data = table
-        if is_long(table) and _takes_sums(self.prune):
+        if is_long(table) and takes_sums(self.prune):
             data = survey_of_table(table, seed_of("CausalDiscovery", self.random_state))
         return self._learn(data, table, seed, start)
 
@@ -303,12 +303,6 @@ class CausalDiscovery(BaseEstimator):
 
         check_is_fitted(self)
         write_report(self, self._table if X is None else X, path, stability=stability, include_data=include_data)
-
-
-def _takes_sums(pruner: Any) -> bool:  # noqa: ANN401
-    """Return whether a pruner can do with sums over the rows: trees that follow a target need the rows themselves."""
-    embedding = getattr(pruner, "embedding", None)
-    return hasattr(pruner or SARTRE, "fit_batches") and not getattr(embedding, "supervised", False)
 
 
 def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:
