@@ -222,6 +222,18 @@ def test_trees_that_follow_a_target_see_all_rows_in_memory():
 
 
 @pytest.mark.usefixtures("few")
+def test_what_a_pair_does_is_no_effect_of_what_its_variables_depend_on():
+    rng = np.random.default_rng(17)
+    a, b = rng.normal(size=(2, 20_000))
+    c = a + b + rng.normal(size=20_000)  # its square is the best that a model without pairs has for a b
+    e = a * b + rng.normal(size=20_000)
+    frame = pd.DataFrame({"a": a, "b": b, "c": c, "e": e})
+    without = SARTRE(interactions=False, robust=False, random_state=0).fit(frame, list("abce"))
+    assert without.adjacency_matrix_[2, 3] == 1
+    assert set(CausalDiscovery(FixedOrder(list("abce")), random_state=0).fit(frame).graph_.parents("e")) == {"a", "b"}
+
+
+@pytest.mark.usefixtures("few")
 def test_repeated_rows_are_told():
     frame = many_rows(400, seed=11)
     with pytest.warns(UserWarning, match="of 1000 sampled rows repeat another"):
