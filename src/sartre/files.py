@@ -146,7 +146,9 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder '{path}'; check its name.")
     ends = tuple(end for end, kind in _ARROW.items() if kind == "Parquet")
-    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in ends) if path.is_dir() else [path]
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.suffix.lower() in ends and file.is_file())
     if not files:
         raise FileNotFoundError(f"There is no file that ends in {' or '.join(ends)} in the folder '{path}'.")
     file = path
@@ -158,7 +160,9 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
                 columns = [name for name in schema.names if name not in index]
                 yield from opened.iter_batches(batch_size=size, columns=columns)
     except (pa.ArrowException, OSError):
-        raise ValueError(f"'{file}' is not a whole Parquet file; write it again.") from None
+        raise ValueError(
+            f"'{file}' is not a whole Parquet file; write it again. Other kinds of files are not read in batches."
+        ) from None
 
 
 def _read_arrow(path: Path, kind: str, first: int | None = None) -> pd.DataFrame:
