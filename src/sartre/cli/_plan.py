@@ -78,7 +78,7 @@ def _planned(asked: Asked) -> Plan:
 def _beginning(source: str) -> tuple[pd.DataFrame, int]:
     from sartre.files import peek  # noqa: PLC0415
 
-    if Path(source).is_file():
+    if Path(source).exists():
         return peek(source)
     frame, _ = load(source)
     return frame, len(frame)
