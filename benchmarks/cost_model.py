@@ -26,6 +26,10 @@ use_one_thread()
 import numpy as np  # noqa: E402
 from scipy.optimize import nnls  # noqa: E402
 
+from sartre.additive.bases import interval_bases  # noqa: E402
+from sartre.additive.counts import IntervalCounter  # noqa: E402
+from sartre.additive.products import SmoothCounter  # noqa: E402
+from sartre.additive.trees import Embedding  # noqa: E402
 from sartre.files import read_table  # noqa: E402
 from sartre.order import (  # noqa: E402
     CAM,
@@ -87,6 +91,22 @@ def _read(data: Dataset) -> Callable[[], object]:
     return lambda: read_table(io.BytesIO(content))
 
 
+def _count(data: Dataset) -> Callable[[], object]:
+    """Add up what the automatic method of many rows needs, the nodes chosen already."""
+    values = data.X.to_numpy()
+    counter = SmoothCounter.of(values[:2000])
+    return lambda: counter.count(values)
+
+
+def _count_intervals(data: Dataset) -> Callable[[], object]:
+    """Do the same for a penalty given as a number."""
+    values = data.X.to_numpy()
+    bases = list(interval_bases(values[:2000], list(data.X.columns), Embedding(), 0))
+    counter = IntervalCounter.of(bases, values[:2000])
+    return lambda: counter.count(values)
+
+
+COUNTING = [(20_000, 10), (60_000, 10), (20_000, 20), (60_000, 20), (20_000, 50)]
 METHODS = {
     "reading": Method(_read, "loops", [(1, 1)], [(1, 1)], [(2000, 20), (1000, 100), (10_000, 20)], [(5000, 40)]),
     "SCORE": Method(
@@ -175,6 +195,8 @@ METHODS = {
         [(500, 10), (2000, 20), (1000, 50), (4000, 20), (1000, 100), (500, 300)],
         [(1500, 30), (800, 150)],
     ),
+    "counting": Method(_count, "loops", [(1, 1), (1, 2)], [(0, 2)], COUNTING, [(40_000, 30)]),
+    "counting intervals": Method(_count_intervals, "loops", [(1, 1), (1, 2)], [(0, 2)], COUNTING, [(40_000, 30)]),
     "CAMPruning": Method(
         _prune(CAMPruning),
         "loops",

@@ -8,9 +8,10 @@ import pytest
 
 from sartre import CausalDiscovery, Knowledge, batches, rows
 from sartre.additive.trees import Embedding
-from sartre.batches import Batches, survey
+from sartre.batches import Batches, survey, survey_of_table
 from sartre.order import FixedOrder
 from sartre.prune import SARTRE, CAMPruning
+from sartre.validation import as_table
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -131,7 +132,7 @@ def test_missing_rows_are_refused_or_left_out():
     holed = frame.copy()
     holed.loc[[5, 2500], "b"] = np.nan
     model = CausalDiscovery(random_state=0)
-    with pytest.raises(ValueError, match=r"batch from row 2000 on.*'b' 1"):
+    with pytest.raises(ValueError, match=r"batch from row 2000 on.*row 500, column 'b'"):
         model.fit_batches([frame[:2000], holed[2000:]])
     model.set_params(missing="drop")
     with pytest.warns(UserWarning, match="2 of 3000 rows are left out"):
@@ -162,12 +163,15 @@ def test_what_cannot_work_is_refused_in_one_sentence(tmp_path):
         model.fit_batches(tmp_path)
     with pytest.raises(ValueError, match="same columns in the same order"):
         model.fit_batches([frame, frame[NAMES[::-1]]])
-    with pytest.raises((TypeError, ValueError), match="Column 'a'"):
-        model.fit_batches([frame.assign(a="text")])
+    with pytest.raises(ValueError, match=r"batch from row 200 on.*Column 'a' holds 'text' in row 0"):
+        model.fit_batches([frame, frame.assign(a="text")])
     with pytest.raises(ValueError, match="'b' holds infinity"):
         model.fit_batches([frame.assign(b=np.inf)])
     with pytest.raises(ValueError, match="embedding of kind 'random'"):
         SARTRE(0.1, embedding=Embedding("forest")).fit(survey([frame], 0), NAMES)
+    (tmp_path / "folder.parquet").mkdir()
+    with pytest.raises(FileNotFoundError, match=r"no file that ends in"):
+        model.fit_batches(tmp_path)
     (tmp_path / "broken.parquet").write_text("no")
     with pytest.raises(ValueError, match="not a whole Parquet file"):
         model.fit_batches(tmp_path)
@@ -191,6 +195,45 @@ def test_columns_can_be_chosen_and_an_index_is_no_column(tmp_path):
     assert survey(tmp_path, 0).sample.names == tuple(NAMES)
     with pytest.raises(ValueError, match="There is no column 'z'"):
         list(Batches([frame], columns=["z"]))
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("prune", [SARTRE(), SARTRE(penalty=0.1)])
+def test_two_levels_in_memory_are_the_numbers_0_and_1(prune):
+    frame = many_rows(3000, seed=14)
+    frame["c"] = (frame["c"] > 0).astype(float)
+    named = frame.assign(c=frame["c"].map({0.0: "no", 1.0: "yes"}))
+    with pytest.warns(UserWarning, match="not reliable: c"):
+        model = CausalDiscovery(prune=prune, random_state=0).fit(named)
+    same(model, CausalDiscovery(prune=prune, random_state=0).fit(frame))
+
+
+@pytest.mark.usefixtures("few")
+def test_standardised_rows_keep_their_levels():
+    table = as_table(many_rows(3000, seed=15).assign(c=np.tile(["no", "yes"], 1500)), categories=True)
+    scaled = survey_of_table(table, seed=0).standardized()
+    np.testing.assert_array_equal(np.vstack(list(scaled.batches))[:, 2], table.values[:, 2])
+    np.testing.assert_allclose(scaled.sample.values.std(axis=0)[[0, 1, 3, 4]], 1)
+
+
+@pytest.mark.usefixtures("few")
+def test_trees_that_follow_a_target_see_all_rows_in_memory():
+    frame, prune = many_rows(1200, seed=16), SARTRE(penalty=0.1, embedding=Embedding("forest"), random_state=0)
+    model = CausalDiscovery(FixedOrder(NAMES), prune).fit(frame)
+    assert model.rows_seen_ == {"order": 1200, "additive": 1200}
+    pd.testing.assert_frame_equal(model.edges_, prune.fit(frame, NAMES).edges_)
+
+
+@pytest.mark.usefixtures("few")
+def test_what_a_pair_does_is_no_effect_of_what_its_variables_depend_on():
+    rng = np.random.default_rng(17)
+    a, b = rng.normal(size=(2, 20_000))
+    c = a + b + rng.normal(size=20_000)  # its square is the best that a model without pairs has for a b
+    e = a * b + rng.normal(size=20_000)
+    frame = pd.DataFrame({"a": a, "b": b, "c": c, "e": e})
+    without = SARTRE(interactions=False, robust=False, random_state=0).fit(frame, list("abce"))
+    assert without.adjacency_matrix_[2, 3] == 1
+    assert set(CausalDiscovery(FixedOrder(list("abce")), random_state=0).fit(frame).graph_.parents("e")) == {"a", "b"}
 
 
 @pytest.mark.usefixtures("few")

@@ -120,7 +120,7 @@ def test_partitions_without_rows_and_rows_with_holes_are_as_in_memory():
     frame.loc[500:999, "b"] = np.nan  # all of a partition
     parts = dd.from_pandas(frame, npartitions=5)
     parts = dd.concat([parts, parts[parts["a"] > 1e9]])  # the last five are empty
-    with pytest.raises(ValueError, match=r"Partition [01] of the Dask data frame.*'b' (1|500)"):
+    with pytest.raises(ValueError, match=r"Partition [01] of the Dask data frame.*column 'b'"):
         CausalDiscovery(random_state=0).fit_batches(parts)
     with pytest.warns(UserWarning, match="501 of 2500 rows are left out"):
         dropped = CausalDiscovery(FixedOrder(NAMES), missing="drop", random_state=0).fit_batches(parts)

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 import sartre.plan
-from sartre import CausalDiscovery
+from sartre import CausalDiscovery, rows
+from sartre.additive.trees import Embedding
 from sartre.order import CAM, RESIT, SCORE, CaPS, DiffAN, FixedOrder, NoGAM, OrderSearch, R2Sort, RandomOrder
-from sartre.plan import COSTS, machine, plan, shape_of, tasks_of
+from sartre.plan import COSTS, machine, plan, reading_step, shape_of, tasks_of
 from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning
 
 TABLE = json.loads(COSTS.read_text(encoding="utf-8"))
@@ -66,6 +67,28 @@ def test_more_rows_than_max_samples_cost_nothing():
     assert seconds(SCORE(max_samples=500), shape=(10**6, 20))[0] == seconds(SCORE(), shape=(500, 20))[0]
 
 
+@pytest.mark.parametrize("prune", PRUNERS[:2], ids=str)
+def test_of_many_rows_all_but_a_sample_are_only_counted(prune):
+    sample, many, more = (plan(CausalDiscovery(prune=prune), (n, 20)) for n in (rows.ROWS, 10**6, 2 * 10**6))
+    assert sample.steps[0] == many.steps[0] == more.steps[0]
+    counting = [found.steps[1].seconds - sample.steps[1].seconds for found in (many, more)]
+    assert 0 < counting[0] < 60
+    assert counting[1] == pytest.approx(2 * counting[0])
+    assert more.total.bytes < 2 * sample.total.bytes + 8 * 20 * 2 * 10**6
+    assert "fit_batches" in many.advice[-1]
+    assert "50,000 are sampled" in many.advice[-1]
+
+
+@pytest.mark.parametrize(
+    ("prune", "d"), [(CAMPruning(), 20), (SARTRE(), 301), (SARTRE(0.1, embedding=Embedding("forest")), 20)], ids=str
+)
+def test_all_rows_are_seen_where_they_are_not_counted(prune, d):
+    sample, many = (plan(CausalDiscovery(R2Sort(), prune), (n, d)) for n in (rows.ROWS, 10 * rows.ROWS))
+    assert many.steps[0].seconds > 3 * sample.steps[0].seconds
+    assert many.steps[1].seconds > 5 * sample.steps[1].seconds
+    assert not any("fit_batches" in line for line in many.advice)
+
+
 def test_a_search_costs_its_start_and_its_climb():
     whole = seconds(OrderSearch())[0]
     climb = seconds(OrderSearch(FixedOrder(list(range(20)))))[0]
@@ -112,7 +135,6 @@ def test_hopeless_sizes_are_told_with_what_to_do_instead():
         "SCORE(max_samples=1000)",
         'device="cuda"',
         "SARTRE(penalty=0.1)",
-        "fit_batches",
         "of memory are needed",
     ):
         assert hint in text
@@ -138,6 +160,8 @@ def test_a_method_that_was_not_measured_is_not_known():
         assert isnan(found.steps[0].seconds)
         assert "not known" in str(found)
         assert "nothing was measured for it" in found.advice[0]
+        for reading in (None, reading_step("a.csv", 500, 10)):
+            assert isnan(plan(CausalDiscovery(order), (500, 10), reading).total.bytes)
 
 
 def test_costs_go_by_the_settings():

@@ -73,7 +73,7 @@ class Batches:
         """Go through the rows once."""
         n_read, self.n_dropped = 0, 0
         for batch in self._open():
-            table = self._chosen(read_columns(_as_frame(batch)))
+            table = self._chosen(_read(batch, n_read))
             if not self.names:
                 self.names = table.names
             if table.names != self.names:
@@ -100,7 +100,15 @@ class Batches:
         if (values.min(axis=0, initial=0.0) >= -LARGEST).all() and (values.max(axis=0, initial=0.0) <= LARGEST).all():
             return values  # no NaN, for which neither holds
         absent = np.isnan(values).any(axis=1)
-        if self._missing == "drop" and absent.any():
+        if self._missing == "error" and absent.any():
+            row = int(absent.argmax())
+            name = table.names[int(np.isnan(values[row]).argmax())]
+            raise ValueError(
+                f"In the batch from row {first} on (its rows are numbered from 0): Missing values (NaN), the first in "
+                f"row {row}, column '{name}'. Drop such rows first, or let CausalDiscovery do it: missing='drop'. The "
+                "other ways need a table in memory."
+            )
+        if absent.any():
             self.n_dropped += int(absent.sum())
             table = table.take(np.flatnonzero(~absent))
         try:
@@ -131,9 +139,11 @@ class Survey:
         return self.sample if len(self.sample.values) == self.n else None
 
     def standardized(self) -> Survey:
-        """Return the survey of the same rows with every column at mean zero and variance one in the sample."""
+        """Return the survey of the same rows with every column of numbers at mean zero, variance one in the sample."""
         centre, spread = self.sample.values.mean(axis=0), self.sample.values.std(axis=0)
         scale = np.where(self.sample.constant, 1.0, spread)
+        levels = list(self.sample.levels)
+        centre[levels], scale[levels] = 0.0, 1.0
         batches = self.batches
         scaled = _Scaled(batches, centre, scale) if isinstance(batches, Iterable) else batches.scaled(centre, scale)
         return Survey(scaled, self.n, self.sample.standardized())
@@ -222,6 +232,19 @@ def is_long(table: Table) -> bool:
     return n > rows.ROWS and d <= WIDEST and not table.nominal and not np.isnan(table.values).any()
 
 
+def takes_sums(pruner: Any) -> bool:  # noqa: ANN401 - any pruner, or None for the default
+    """Return whether a pruner can do with sums over the rows: trees that follow a target need the rows themselves.
+
+    Examples
+    --------
+    >>> from sartre.prune import SARTRE, CAMPruning
+    >>> takes_sums(SARTRE()), takes_sums(CAMPruning())
+    (True, False)
+    """
+    supervised = getattr(getattr(pruner, "embedding", None), "supervised", False)
+    return pruner is None or (hasattr(pruner, "fit_batches") and not supervised)
+
+
 def survey_of_table(table: Table, seed: int) -> Survey:
     """Return the same of a table in memory."""
     values = table.values
@@ -250,6 +273,14 @@ def _opener(source: Any) -> Callable[[], Iterable[Any]]:  # noqa: ANN401
             "or a function that returns a fresh iterator each time."
         )
     return lambda: source
+
+
+def _read(batch: Any, first: int) -> Table:  # noqa: ANN401 - any table
+    try:
+        return read_columns(_as_frame(batch))
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"In the batch from row {first} on (its rows are numbered from 0): {error}") from None
 
 
 def _is_record_batch(batch: object) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sartre.batches import WAYS, Survey, is_long, survey, survey_of_table
+from sartre.batches import WAYS, Survey, is_long, survey, survey_of_table, takes_sums
 from sartre.graph import Dag
 from sartre.knowledge import constraints
 from sartre.missing import imputed, read_table
@@ -145,7 +145,7 @@ class CausalDiscovery(BaseEstimator):
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
         table = read_table(X, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
         data = table
-        if is_long(table) and hasattr(self.prune or SARTRE, "fit_batches"):
+        if is_long(table) and takes_sums(self.prune):
             data = survey_of_table(table, seed_of("CausalDiscovery", self.random_state))
         return self._learn(data, table, seed, start)
 
@@ -204,7 +204,7 @@ class CausalDiscovery(BaseEstimator):
         before, forbidden, required = known.before, known.forbidden, known.required
         if not isinstance(orderer, FixedOrder):
             _warn_about_categories(table, before)
-        numbers = data.sample if isinstance(data, Survey) else scored(imputed(table, seed))
+        numbers = scored(data.sample if isinstance(data, Survey) else imputed(table, seed))
         self.order_step_ = fit_within(orderer, numbers, before=before if before.any() else None)
         self.order_ = check_order(self.order_step_.order_, table.names)
         known.check_order(self.order_, type(orderer).__name__)

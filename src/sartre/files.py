@@ -145,11 +145,7 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
         raise ImportError(f"Reading '{path}' needs pyarrow; install it with: pip install \"sartre[arrow]\".") from None
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder '{path}'; check its name.")
-    ends = tuple(end for end, kind in _ARROW.items() if kind == "Parquet")
-    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in ends) if path.is_dir() else [path]
-    if not files:
-        raise FileNotFoundError(f"There is no file that ends in {' or '.join(ends)} in the folder '{path}'.")
-    file = path
+    file, files = path, _parquet_files(path) if path.is_dir() else [path]
     try:
         for file in files:
             with parquet.ParquetFile(file) as opened:
@@ -158,7 +154,17 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
                 columns = [name for name in schema.names if name not in index]
                 yield from opened.iter_batches(batch_size=size, columns=columns)
     except (pa.ArrowException, OSError):
-        raise ValueError(f"'{file}' is not a whole Parquet file; write it again.") from None
+        raise ValueError(
+            f"'{file}' is not a whole Parquet file; write it again. Other kinds of files are not read in batches."
+        ) from None
+
+
+def _parquet_files(folder: Path) -> list[Path]:
+    ends = tuple(end for end, kind in _ARROW.items() if kind == "Parquet")
+    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in ends and file.is_file())
+    if not files:
+        raise FileNotFoundError(f"There is no file that ends in {' or '.join(ends)} in the folder '{folder}'.")
+    return files
 
 
 def _read_arrow(path: Path, kind: str, first: int | None = None) -> pd.DataFrame:
@@ -187,7 +193,7 @@ def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
     Parameters
     ----------
     source : str or Path
-        As for `read_table`.
+        As for `read_table`, or a folder of Parquet files.
 
     Returns
     -------
@@ -202,6 +208,9 @@ def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
     (['source', 'target'], 17)
     """
     path = Path(source)
+    if path.is_dir():
+        parts = [peek(file) for file in _parquet_files(path)]
+        return parts[0][0], sum(n for _, n in parts)
     _check_is_file(path)
     kind = _ARROW.get(path.suffix.lower())
     if kind == "Parquet":

@@ -20,6 +20,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from sartre import rows
+from sartre.batches import WIDEST, takes_sums
 from sartre.plan_text import amount, duration, table_of
 
 if TYPE_CHECKING:
@@ -32,7 +34,6 @@ REFERENCE_SECONDS = 0.05  # for each of the two references
 UNDISTURBED = 0.1  # this share of their repetitions is taken not to have waited for anything else
 THREAD = 0.7  # of a thread's worth: what each after the first adds
 LONG = 3600.0  # seconds from which on something else is proposed
-MANY_ROWS = 100_000
 SOME_ROWS = 1000
 ON_A_GPU = ("SCORE", "CaPS", "NoGAM")
 
@@ -70,7 +71,7 @@ class Plan:
     def total(self) -> Step:
         """All steps: their times together, and the largest memory, the table included."""
         seconds, low, high = (sum(getattr(step, name) for step in self.steps) for name in ("seconds", "low", "high"))
-        memory = max(step.bytes for step in self.steps) + 8.0 * self.n_rows * self.n_variables
+        memory = float(np.max([step.bytes for step in self.steps])) + 8.0 * self.n_rows * self.n_variables
         return Step("total", "", seconds, low, high, memory)
 
     def __str__(self) -> str:
@@ -99,7 +100,8 @@ def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Pla
     model : CausalDiscovery
         Or anything with `order`, `prune` and `n_jobs`; None are the default steps.
     shape : (n, d)
-        Rows and variables.
+        Rows and variables. More rows than `sartre.rows` keeps are taken for columns of numbers, none missing: most of
+        the work is then on the sample, and all rows are counted.
     reading : Step, optional
         What `reading_step` gives, where there is a file.
 
@@ -112,13 +114,18 @@ def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Pla
     (['SCORE', 'SARTRE'], True)
     """
     n, d = shape
+    counted = n > rows.ROWS and d <= WIDEST and takes_sums(model.prune)
+    seen = rows.ROWS if counted else n
     jobs = effective_n_jobs(1 if model.n_jobs is None else model.n_jobs)
     steps = [reading] if reading is not None else []
     for name, step, default in (("order", model.order, "OrderSearch"), ("pruning", model.prune, "SARTRE")):
         method = default if step is None else type(step).__name__
-        steps.append(_estimate(name, method, tasks_of(method, step, n), d, _jobs_of(step, jobs)))
+        tasks = tasks_of(method, step, seen)
+        if name == "pruning" and counted:
+            tasks.append(Task("counting intervals" if tasks[0].cost == "SARTRE penalty" else "counting", n))
+        steps.append(_estimate(name, method, tasks, d, _jobs_of(step, jobs)))
     found = Plan(n, d, jobs, tuple(steps), ())
-    return Plan(n, d, jobs, found.steps, tuple(_advice(found)))
+    return Plan(n, d, jobs, found.steps, tuple(_advice(found, seen)))
 
 
 def shape_of(X: Any) -> tuple[int, int]:  # noqa: ANN401 - any table, or its shape
@@ -233,16 +240,19 @@ def _range(step: Step) -> str:
     return "not known" if np.isnan(step.seconds) else f"{duration(step.low)} to {duration(step.high)}"
 
 
-def _advice(found: Plan) -> Iterator[str]:
-    """Yield a sentence for every step that is too long or too large."""
+def _advice(found: Plan, seen: int) -> Iterator[str]:
+    """Yield a sentence for every step that is too long or too large; `seen` is the rows that the order sees."""
     n, d, there = found.n_rows, found.n_variables, _memory_there()
     for step in found.steps:
         if np.isnan(step.seconds):
             yield f"{step.method}: nothing was measured for it; try it on some of the rows or columns first."
         elif step.high > LONG or step.bytes > there:
-            yield from _instead(step, n, d, found.n_jobs)
-    if n >= MANY_ROWS:
-        yield "Many rows: CausalDiscovery.fit_batches reads them in parts and keeps none of them."
+            yield from _instead(step, seen, d, found.n_jobs)
+    if seen < n:
+        yield (
+            f"Many rows: {seen:,} are sampled, and sums over all are added up (unless there are categories, or missing "
+            "values that are kept). CausalDiscovery.fit_batches does so without the table in memory."
+        )
     if found.total.bytes > there:
         yield f"{amount(found.total.bytes)} of memory are needed, and this machine has {amount(there)}."
     if found.n_jobs == 1 and found.total.high > LONG and (os.cpu_count() or 1) > 1:

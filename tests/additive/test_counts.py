@@ -128,3 +128,16 @@ def test_the_tables_of_many_columns_stay_small():
     counter = SmoothCounter.of(X)
     assert counter.count(X[:2]).pairs.nbytes <= 2**29
     assert SmoothCounter.of(X[:, :50]).n_nodes.tolist() == [64] * 50
+
+
+def test_values_far_beyond_the_sample_do_not_overflow():
+    values = np.random.default_rng(0).normal(size=(20_000, 2))
+    values[:5000, 0] = 1e6
+    counter = IntervalCounter((np.zeros(1), np.zeros(1)), centre=np.zeros(2), scale=np.ones(2))
+    totals = counter.count(values[:9000]) + counter.count(values[9000:])
+    np.testing.assert_allclose(counter.variances(totals), np.clip(values, -128, 128).var(axis=0))
+    many = counter.count(np.full((60_000, 2), 1e6))
+    for _ in range(2):
+        many += many
+    with pytest.raises(ValueError, match="Too many rows, or far larger values"):
+        _ = many + many

@@ -47,6 +47,12 @@ def test_a_large_file_is_read_in_batches(parts, folder, monkeypatch):
     assert run("discover", "whole.parquet").exit_code == 0
 
 
+def test_a_folder_has_the_plan_of_all_its_files(parts):
+    result = run("plan", parts)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("200 rows, 3 variables")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

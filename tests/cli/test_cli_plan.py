@@ -77,3 +77,11 @@ def test_what_cannot_be_planned_is_refused_in_one_sentence(arguments, message):
     result = run("plan", *arguments)
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1].startswith(f"Error: {message}")
+
+
+def test_a_table_without_rows_has_no_plan(folder):
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"a": [1.0], "b": [2.0]})[:0].to_parquet(folder / "empty.parquet")
+    result = run("plan", "empty.parquet")
+    assert result.exit_code == 2
+    assert "A plan needs a table" in result.stderr

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from sartre.additive.design import Basis
 
 UNIT = 2.0**30  # a standard deviation of the sample in fixed point
-LARGEST = 2.0**42  # 4096 of them; what is further away is counted as that, so that sums of 2^31 rows fit
+LARGEST = 2.0**37  # 128 of them; what is further away is counted as that: squares of 2^18 rows fit, whatever they are
+MOST = 2**62  # of a sum of squares: one more part of the rows might not fit into 64 bits
 HALF = 15  # bits of the lower part of a value; squares are added up part by part
 ROWS = 8192  # whose codes stay in the first-level cache while pairs are counted
 
@@ -53,11 +54,14 @@ class IntervalTotals:
     sizes: NDArray[np.int64]
 
     def __add__(self, other: IntervalTotals) -> IntervalTotals:
+        squares = self.squares + other.squares
+        if squares[0].max(initial=0) > MOST:
+            raise ValueError("Too many rows, or far larger values than in the sample, for sums of 64 bits.")
         return IntervalTotals(
             self.n + other.n,
             self.pairs + other.pairs,
             self.sums + other.sums,
-            self.squares + other.squares,
+            squares,
             self.sizes + other.sizes,
         )
 

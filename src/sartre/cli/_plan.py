@@ -67,18 +67,18 @@ def plan(
 def _planned(asked: Asked) -> Plan:
     from sartre.cli._methods import build_model  # noqa: PLC0415
     from sartre.plan import plan as planned  # noqa: PLC0415
-    from sartre.plan import reading_step  # noqa: PLC0415
+    from sartre.plan import reading_step, shape_of  # noqa: PLC0415
 
     model = build_model(asked)
     frame, n = _beginning(asked.source)
-    d = chosen(frame, asked).shape[1]
-    return planned(model, (n, d), reading_step(asked.source, n, frame.shape[1]))
+    shape = shape_of((n, chosen(frame, asked).shape[1]))
+    return planned(model, shape, reading_step(asked.source, n, frame.shape[1]))
 
 
 def _beginning(source: str) -> tuple[pd.DataFrame, int]:
     from sartre.files import peek  # noqa: PLC0415
 
-    if Path(source).is_file():
+    if Path(source).exists():
         return peek(source)
     frame, _ = load(source)
     return frame, len(frame)

@@ -83,8 +83,9 @@ class CountedAutomaticPruning:
     """Parents from tests on all rows; pairs and, where they are called for, robust tests from the sample.
 
     A target's parents are first chosen among additive models of all rows. With these as required, the sample is
-    searched for pairs, and what they bring is added. Where the sample's residual calls for robust tests, all of the
-    target's tests are the robust ones on the sample.
+    searched for pairs, and what they bring is added; where there are some, parents that are in none of them must be
+    found on the sample too. Where the sample's residual calls for robust tests, all of the target's tests are the
+    robust ones on the sample.
 
     Parameters
     ----------
@@ -145,16 +146,38 @@ class CountedAutomaticPruning:
             return found
         paired = [j for pair in found.pairs for j in pair[:2]]
         new = np.isin(found.parents, paired) & ~np.isin(found.parents, variables)
+        stay = self._confirmed(target, usable, required, additive, paired, level)
         return TargetFit(
             target,
-            np.concatenate([variables, found.parents[new]]),
-            np.concatenate([strength, np.asarray(found.strength)[new]]),
-            np.concatenate([margin, np.asarray(found.margin)[new]]),
-            np.concatenate([p_value, np.asarray(found.p_value)[new]]),
+            np.concatenate([variables[stay], found.parents[new]]),
+            np.concatenate([strength[stay], np.asarray(found.strength)[new]]),
+            np.concatenate([margin[stay], np.asarray(found.margin)[new]]),
+            np.concatenate([p_value[stay], np.asarray(found.p_value)[new]]),
             found.pairs,
             gap=gap,
             converged=converged,
         )
+
+    def _confirmed(
+        self,
+        target: int,
+        usable: NDArray[np.intp],
+        required: NDArray[np.intp],
+        additive: Selection,
+        paired: list[int],
+        level: float,
+    ) -> NDArray[np.bool_]:
+        """Return which additive parents stay where pairs act on the target.
+
+        What a pair does looks, in a model without pairs, like an effect of whatever else depends on its variables, and
+        of many rows the least of it is significant. So the others must be among what the sample finds, pairs included.
+        """
+        variables = additive.variables
+        unpaired = ~np.isin(variables, [*paired, *required])
+        if not paired or not unpaired.any():
+            return np.ones(len(variables), dtype=bool)
+        (found,) = self._sample.fit(target, usable, required, [level])
+        return ~unpaired | np.isin(variables, found.parents)
 
 
 def _without_repeats(survey: Survey) -> Table:
