@@ -70,6 +70,9 @@ def page(studies: Mapping[str, Study], frames: Mapping[str, pd.DataFrame], link:
     """Return the whole page as Markdown; `link` is the folder of the figures, as the page sees it."""
     parts = [_INTRODUCTION.format(first=FIRST_SEED, ours=OURS)]
     parts += [section(studies[name], frame, link) for name, frame in frames.items()]
+    left = [study.title for name, study in studies.items() if name not in frames]
+    if left:
+        parts.append(f"## Not run yet\n\n{', '.join(left)}.\n")
     return "\n".join(parts)
 
 
