@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments import methods
 from experiments.claims import ABOUT, no_more, together
-from experiments.study import FAMILIES, Cell, Claim, Data, Study
+from experiments.study import FAMILIES, SWEEPS, Cell, Claim, Data, Study
 
 CAM, PYGAM, DAS, PAPER = ((methods.CAPS, name) for name in (methods.CAM, methods.PYGAM, methods.DAS_, methods.paper()))
 OURS = (methods.OURS, methods.AUTO)
@@ -12,9 +12,8 @@ OURS = (methods.OURS, methods.AUTO)
 
 def cells(quick: bool) -> list[Cell]:
     """Return all methods on both sweeps; quick: 10 variables, 400 samples."""
-    sizes = [(d, 2000) for d in (10, 20, 30, 40, 50)] + [(20, n) for n in (1000, 3000, 4000, 5000)]
     drawn = [
-        Data(family, d, n, linear_fraction=0.5) for d, n in ([(10, 400)] if quick else sizes) for family in FAMILIES
+        Data(family, d, n, linear_fraction=0.5) for d, n in ([(10, 400)] if quick else SWEEPS) for family in FAMILIES
     ]
     return [Cell(data, *method) for data in drawn for method in (CAM, PYGAM, DAS, PAPER, OURS)]
 

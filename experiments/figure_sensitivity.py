@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from experiments import methods
 from experiments.claims import no_less, no_more, together
-from experiments.study import FAMILIES, Cell, Claim, Data, Study
+from experiments.study import FAMILIES, SWEEPS, Cell, Claim, Data, Study
 
 FIRST, *LARGER = ((methods.SCORES, methods.paper(penalty)) for penalty in methods.PENALTIES)
 
 
 def cells(quick: bool) -> list[Cell]:
     """Return SARTRE with each penalty on both sweeps; quick: 10 variables, 400 samples."""
-    sizes = [(d, 2000) for d in (10, 20, 30, 40, 50)] + [(20, n) for n in (1000, 3000, 4000, 5000)]
-    drawn = [Data(family, d, n) for d, n in ([(10, 400)] if quick else sizes) for family in FAMILIES]
+    drawn = [Data(family, d, n) for d, n in ([(10, 400)] if quick else SWEEPS) for family in FAMILIES]
     return [Cell(data, *method) for data in drawn for method in (FIRST, *LARGER)]
 
 

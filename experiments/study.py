@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FIRST_SEED = 8000  # trial k draws with seed 8000 + k; no setting of the library was chosen on these
 FAMILIES = ("ER1", "ER4", "SF1", "SF4")  # kind, and edges a node
+SWEEPS = [*((d, 2000) for d in (10, 20, 30, 40, 50)), *((20, n) for n in (1000, 3000, 4000, 5000))]  # d and n
 REAL = {"sachs": load_sachs, "sachs-full": partial(load_sachs, "full"), "fmri": load_fmri}
 LEVELS = 5  # values of a discrete column
 
