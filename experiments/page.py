@@ -48,8 +48,8 @@ in figures and numbers after ± are standard deviations over the trials. NOTEARS
 reinforcement learning) are gCastle's, GraN-DAG and CORL with fewer iterations than their authors', which bounds them
 from below. The paper prints numbers in its table only; of its figures we compare what it says about them.
 
-**Verdicts** count the settings in which a claim can be seen: *holds* in all, *holds partly* in some, *does not hold
-here* in fewer than one in ten.
+**Verdicts** count the settings in which a claim can be seen: *holds* in nine of ten at least, *holds partly* in fewer,
+*does not hold here* in fewer than one in ten.
 """
 
 
@@ -94,7 +94,7 @@ def verdict(claim: Claim, frame: pd.DataFrame) -> str:
     """Return a claim and whether it holds, in one line."""
     seen = list(claim.seen(frame))
     share = sum(seen) / len(seen) if seen else 0.0
-    word = "holds" if share == 1 else "holds partly" if share >= 0.1 else "does not hold here"
+    word = "holds" if share >= 0.9 else "holds partly" if share >= 0.1 else "does not hold here"
     if not seen:
         return f"{claim.text} **Not run yet.**"
     told = f"{word[0].upper()}{word[1:]}"
