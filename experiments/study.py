@@ -106,4 +106,3 @@ class Study(NamedTuple):
     axis: str
     measures: tuple[str, ...]
     claims: tuple[Claim, ...] = ()
-    panels: str = "family"

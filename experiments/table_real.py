@@ -50,5 +50,4 @@ STUDY = Study(
             "Not much: at most a tenth. Where the empty graph is nearer to the truth than all, this says little.",
         ),
     ),
-    panels="",
 )
