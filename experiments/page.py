@@ -46,7 +46,8 @@ by 500 random frequencies where that would be too slow (d = 20 from n = 4700; d 
 seconds on one thread, beside other work on the same machine: their ratios mean something, their digits do not. Bands
 in figures and numbers after ± are standard deviations over the trials. NOTEARS, GraN-DAG and CORL (the
 order by reinforcement learning) are gCastle's, CORL with 60 iterations instead of 10,000: little more than the best of
-some random orders, and a lower bound on the method. The paper prints numbers in its table only; of its figures we compare what it says about them.
+some random orders, and a lower bound on the method. The paper prints numbers in its table only; of its figures we
+compare what it says about them.
 
 **Verdicts** count the settings in which a claim can be seen: *holds* in nine of ten at least, *holds partly* in fewer,
 *does not hold here* in fewer than one in ten.
