@@ -79,7 +79,7 @@ class CountedSelection:
         result = []
         for level in levels:
             chosen = search.completed(search.pruned(first, level), first, level)
-            variables, strength, p_value = self._closely(target, chosen, level, len(candidates), required)
+            variables, strength, p_value = self._closely(target, chosen, level, required)
             margin = np.array([margins.get(j, np.nan) for j in variables.tolist()])
             result.append(
                 Selection(variables, strength, margin, p_value, [], False, screened.gap, screened.converged)  # noqa: FBT003
@@ -87,14 +87,14 @@ class CountedSelection:
         return result
 
     def _closely(
-        self, target: int, chosen: list[int], level: float, n_candidates: int, required: Sequence[int]
+        self, target: int, chosen: list[int], level: float, required: Sequence[int]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
         """Fit what was chosen by many splines, prune again, and describe what stays."""
         columns = np.array([*chosen, target], dtype=np.intp)
         products = self._counter.gram(self._totals, MANY_SPLINES, columns)
         places = np.flatnonzero(products.rank[:-1] > 0)
         fixed = {place for place in places.tolist() if chosen[place] in required}
-        search = _Search(products, len(chosen), np.arange(n_candidates), fixed, np.zeros(0))
+        search = _Search(products, len(chosen), places, fixed, np.zeros(0))
         stay = search.pruned(places.tolist(), level)
         return columns[stay], *search.described(stay)
 
@@ -138,7 +138,7 @@ class _Search:
         while chosen:
             _, p_value = self.tested(chosen)
             free = [(p, j) for p, j in zip(p_value.tolist(), chosen, strict=True) if j not in self._required]
-            if not free or max(free)[0] < level * np.sqrt(len(free)) / len(self._candidates):
+            if not free or max(free)[0] < level:
                 break
             chosen = [j for j in chosen if j != max(free)[1]]
         return chosen

@@ -55,11 +55,21 @@ def robust_covariance(
     residual : array of shape (n,)
     """
     n = len(residual)
-    turned = functions @ solved.inverse
-    leverage = np.minimum(np.einsum("ij,ij->i", turned, functions) / n, MOST_LEVERAGE)
-    moved = turned * (residual / (1 - leverage))[:, None]
+    moved = (functions @ solved.inverse) * (residual / (1 - leverages(solved, functions)))[:, None]
     smoothing = (solved.inverse * (solved.scale * solved.penalty)) @ solved.inverse
     return (moved.T @ moved / n + smoothing) / n
+
+
+def leverages(solved: Solved, functions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much of every sample's own value is in its fitted value, 0.9 at most, shape (n,)."""
+    shares = np.einsum("ij,ij->i", functions @ solved.inverse, functions) / len(functions)
+    return np.minimum(shares, MOST_LEVERAGE)
+
+
+def has_heavy_tails(residual: NDArray[np.float64]) -> bool:
+    """Return whether the excess kurtosis is more than 1.5."""
+    centred = residual - residual.mean()
+    return bool(np.mean(centred**4) > (3 + HEAVY) * np.mean(centred**2) ** 2)
 
 
 def calls_for_robust(
@@ -75,9 +85,8 @@ def calls_for_robust(
     norms : array of shape (d,)
         What the size's gradient norm exceeds by chance with probability `UNEQUAL` over all (`calibration.py`).
     """
-    centred = residual - residual.mean()
-    if np.mean(centred**4) > (3 + HEAVY) * np.mean(centred**2) ** 2:
+    if has_heavy_tails(residual):
         return True
-    size = np.abs(centred)
+    size = np.abs(residual - residual.mean())
     gradients = gradient_norms(intervals, size, candidates)
     return bool((gradients * np.sqrt(len(size)) > norms[candidates] * size.std()).any())

@@ -18,7 +18,7 @@ import numpy as np
 from sartre.additive.calibration import NullNorms, null_norms, solve_calibrated
 from sartre.additive.group_lasso import gradient_norms, terms
 from sartre.additive.interactions import ALL_PAIRS, PairBasis, PairSearch, pair_tail
-from sartre.additive.robust import UNEQUAL, calls_for_robust, robust_covariance
+from sartre.additive.robust import UNEQUAL, calls_for_robust, has_heavy_tails, leverages, robust_covariance
 from sartre.additive.screening import linear_p_values
 from sartre.additive.smoothing import term_tests
 from sartre.additive.term_model import Surface, TermModel
@@ -137,10 +137,9 @@ def select(
 ) -> list[Selection]:
     """Choose among the candidates, at one level or at several, which share the work.
 
-    A variable stays if p < level sqrt(k) / m, where m is the number of candidates and k that of the variables in the
-    model: between Bonferroni's rule and Benjamini and Hochberg's. The (k + 1)-th pair is looked for at the level k + 1
-    times, over all pairs.
-    Where no candidate has an effect at most `expected_false` of the level are expected to be chosen.
+    A variable stays if p < level. With m candidates the first pair is looked for at m times the level, over all pairs,
+    and the (k + 1)-th at k + 1 times that. Where no candidate has an effect, at most `expected_false` times m are
+    expected to be chosen.
 
     Parameters
     ----------
@@ -149,6 +148,7 @@ def select(
         The target, standardised.
     candidates : array of ints
     levels : sequence of floats
+        Of the test of one candidate.
     tol : float
         Duality gap of the screening, as in `group_lasso.solve`.
     required : sequence of ints
@@ -172,14 +172,16 @@ def select(
             chosen = chosen if grown == chosen else search.pruned(grown, level)
         variables, strength, p_value = search.described(chosen)
         margin = np.array([margins.get(j, np.nan) for j in variables.tolist()])
-        unsettled = calls_for_robust(search.residual(chosen), prepared.intervals, candidates, prepared.strict_norms)
+        unsettled = search.hides_heavy_tails(chosen) or calls_for_robust(
+            search.residual(chosen), prepared.intervals, candidates, prepared.strict_norms
+        )
         state = unsettled, screened.gap, screened.converged
         result.append(Selection(variables, strength, margin, p_value, search.pairs(chosen), *state))
     return result
 
 
 def expected_false(level: float, pairs: bool) -> float:
-    """Return how many variables `select` may be expected to choose where none has an effect, if its tests are exact."""
+    """Return how many of its candidates `select` may be expected to choose where none has an effect, tests exact."""
     return level * (1 + 2 * pairs)  # a false pair brings two
 
 
@@ -190,7 +192,7 @@ class _Search:
         self, prepared: Prepared, y: NDArray[np.float64], candidates: NDArray[np.intp], required: set[int]
     ) -> None:
         self._prepared, self._y, self._candidates, self._required = prepared, y, candidates, required
-        self._n_candidates, self._robust = len(candidates), prepared.robust
+        self._robust = prepared.robust
         self._model = TermModel(y, prepared.X, prepared.smooths, prepared.pairs)
         self._tested: tuple[list[Term], Solved, NDArray[np.float64]] | None = None
 
@@ -216,6 +218,17 @@ class _Search:
         if not chosen:
             return self._y
         return self._model.residual(self._fitted(chosen))
+
+    def hides_heavy_tails(self, chosen: list[Term]) -> bool:
+        """Return whether the target's tails are heavy and the model follows its outliers instead of leaving them.
+
+        Each residual is what the model without that sample would leave: over one minus the leverage.
+        """
+        if not chosen or not has_heavy_tails(self._y):
+            return False
+        solved = self._fitted(chosen)
+        functions = self._model.functions(solved)
+        return has_heavy_tails(self._model.residual(solved) / (1 - leverages(solved, functions)))
 
     def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
         """Screen again by what the model leaves of the target: much smaller, it shows effects that were hidden."""
@@ -246,7 +259,7 @@ class _Search:
                 residual,
                 partial(self._pair_tail, solved, float(residual @ residual)),
             )
-            if pair is None or pair.p_value >= level * (1 + found):
+            if pair is None or pair.p_value >= level * len(self._candidates) * (1 + found):
                 break
             both: Term = (pair.first, pair.second)
             if both in chosen:
@@ -285,7 +298,7 @@ class _Search:
                 chosen = [term for term in chosen if term != max(pairs)[1]]
                 continue
             free = [(p, j) for j, p in _p_values(chosen, p_value).items() if j not in self._required]
-            if not free or max(free)[0] < level * np.sqrt(len(free)) / self._n_candidates:
+            if not free or max(free)[0] < level:
                 break
             chosen = [term for term in chosen if not _involves(term, max(free)[1])]
         return chosen

@@ -68,6 +68,11 @@ class _Task(NamedTuple):
                 parents = parents[self.allowed[parents, target]]
             yield target, parents, parents[:0] if self.required is None else parents[self.required[parents, target]]
 
+    def tested(self) -> tuple[int, int]:
+        """Return how many targets have candidates that need not stay, and how many such candidates there are."""
+        free = [len(parents) - len(kept) for _, parents, kept in self.targets()]
+        return sum(count > 0 for count in free), sum(free)
+
 
 class SARTRE(BaseEstimator):
     """Prune a fully connected order to the edges that a sparse additive model needs.
@@ -97,8 +102,9 @@ class SARTRE(BaseEstimator):
     penalty : "auto" or float
         Chosen by the data, or the paper's lambda (0.1 there).
     level : float, optional
-        The one knob of ``penalty="auto"``: how many false parents each target may be expected to have where nothing
-        has an effect, and as many again through pairs. 0.01 by default; more keeps more edges.
+        The one knob of ``penalty="auto"``: how many false parents a target may be expected to have where nothing has
+        an effect, and as many pairs of them again. It is shared out evenly: every edge that may stay is tested at the
+        same level, 2 ``level`` / d in a full order of d variables. 0.01 by default; more keeps more edges.
     interactions : bool, optional
         With ``penalty="auto"``, whether pairs are searched; True by default.
     robust : "auto" or bool, optional
@@ -302,6 +308,9 @@ class SARTRE(BaseEstimator):
 
     def _fits(self, data: Table | Survey, task: _Task, values: Sequence[float]) -> tuple[Table, list[list[TargetFit]]]:
         """Return the rows that were used, and each target's results, one a value."""
+        if self._automatic():  # one level for every edge
+            targets, edges = task.tested()
+            values = [value * targets / max(edges, 1) for value in values]
         prepared = prepared_pruning(data, values, self._settings())
         table, self.rows_seen_ = prepared.table, prepared.rows_seen
         done: dict[int, list[TargetFit]] = {}
@@ -335,7 +344,7 @@ class SARTRE(BaseEstimator):
         self.edges_ = edge_table(rows, table.names)
         if self._automatic():
             expected = expected_false(self._level(), pairs=self._pairs_wanted())
-            self.false_edges_bound_ = expected * sum(len(parents) > len(kept) for _, parents, kept in task.targets())
+            self.false_edges_bound_ = expected * task.tested()[0]
             self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
             pairs = [(fit.target, pair) for fit in fits for pair in fit.pairs]
             self.interactions_ = pd.DataFrame(
