@@ -191,6 +191,39 @@ def test_a_higher_level_keeps_more_edges(data, order):
     assert counts[0] < counts[2]
 
 
+def test_the_level_is_shared_out_evenly_over_the_edges_that_may_stay(data, order):
+    model = auto(level=0.2).fit(data.X, order)
+    assert 2 * 0.02 / 10 < model.edges_["p_value"].max() < 2 * 0.2 / 10
+    few = np.zeros((10, 10), dtype=bool)
+    few[:, [7, 8]] = True  # two targets
+    allowed = few & (np.argsort(order)[:, None] < np.argsort(order))
+    strict = auto(level=0.2).fit(data.X, order, candidates=few)
+    assert strict.edges_["p_value"].max() < 0.2 * 2 / allowed.sum()
+    assert strict.false_edges_bound_ == pytest.approx(3 * 0.2 * 2)
+
+
+def test_an_outlier_that_a_model_follows_calls_for_robust_tests():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    X[7, [1, 3, 5]] = 12.0  # one sample that looks like an effect
+    plain = auto(robust=False).fit(X, range(6))
+    assert plain.adjacency_matrix_[:, 5].any()
+    model = auto().fit(X, range(6))
+    assert "x5" in model.robust_targets_
+    assert model.adjacency_matrix_.sum() == 0
+
+
+def test_of_three_variables_that_determine_each_other_two_stay():
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 8])
+        X = rng.normal(size=(500, 8))
+        X[:, 2] = X[:, 0] + X[:, 1] + rng.normal(size=500) / 30
+        X[:, 7] += (X[:, 0] - X[:, 1]) / 2
+        parents = auto(interactions=False).fit(X, range(8)).adjacency_matrix_[:, 7]
+        assert parents[:3].sum() == 2
+        assert parents[3:].sum() <= 1
+
+
 def test_parents_that_act_only_together_are_found_among_many_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 111))

@@ -16,7 +16,7 @@ import numpy as np
 
 from sartre.additive.calibration import weighted_chi_square_quantile
 from sartre.additive.gram_lasso import gram_terms, orthonormal_equations, solve_gram_calibrated
-from sartre.additive.screening import gram_linear_p_values
+from sartre.additive.screening import linear_p_values
 from sartre.additive.selection import MOST_ROUNDS, SAMPLES_A_TERM, SCREENING_LEVEL, Selection
 from sartre.additive.smoothing import describe_smooths, solve_smooths
 from sartre.additive.term_model import TOL
@@ -104,7 +104,7 @@ class CountedSelection:
             return []
         lines = self.products.start[candidates]
         square = self.products.matrix[np.ix_(lines, lines)]
-        p_value = gram_linear_p_values(self.products.n, square, self.products.cross[lines, target])
+        p_value = linear_p_values(self.products.n, square, self.products.cross[lines, target])
         return candidates[p_value < SCREENING_LEVEL].tolist()
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 DEGREE = 4
 ALL_PAIRS = 100  # up to so many candidates every pair is looked at; above, pairs with a variable that is promising
 BLOCK = 128  # candidates whose functions are held in single precision at a time; no fewer than ALL_PAIRS
+WORTH = 10  # bounds: a pair whose tail under independence is heavier is not looked at
 LOOKED_AT = 10  # pairs whose exact null is computed, those with the largest T
 GRID = 25  # points of a surface along each variable
 _ORDERS = np.arange(1.0, DEGREE + 1)
@@ -209,34 +210,46 @@ class PairSearch:
         self._all = self._functions(np.arange(len(candidates))) if len(candidates) <= ALL_PAIRS else None
 
     def best(
-        self, promising: NDArray[np.intp], residual: NDArray[np.float64], tail: Callable[[tuple[int, int]], float]
-    ) -> Pair | None:
-        """Return the pair that explains most of a residual, or None where there is none to look at.
+        self,
+        promising: NDArray[np.intp],
+        model: Collection[int | tuple[int, int]],
+        residual: NDArray[np.float64],
+        tail: Callable[[tuple[int, int]], float],
+        bound: float,
+    ) -> list[Pair]:
+        """Return the pair that explains most of a residual, if its p-value is below a bound, and some more.
+
+        More are pairs of variables that are both in the model. They bring no variable with them, and of those that
+        explain the same the tests to come remove all but one: so they need not wait for a search of their own.
 
         Parameters
         ----------
         promising : array of ints
             With more than 100 candidates only pairs with one of these are looked at.
+        model : collection of variables and pairs
+            What is fitted already.
         residual : array of shape (n,)
         tail : callable
             Gives the p-value of T for one pair, `pair_tail` for a model.
+        bound : float
         """
         rows, a, b = self._pairs(promising)
-        if len(a) == 0:
-            return None
-        values = self._statistics(rows, residual)[a, b] / float(residual @ residual)
-        found = None
+        values = self._statistics(rows, residual)[a, b] / float(residual @ residual) if len(a) else np.empty(0)
         largest = np.argpartition(-values, LOOKED_AT)[:LOOKED_AT] if len(values) > LOOKED_AT else np.arange(len(values))
+        found: list[Pair] = []
         for place in largest[np.argsort(-values[largest], kind="stable")]:
-            independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
-            if independent > (1.0 if found is None else found.p_value):
-                break  # to save time: one exact tail in four is a third of this or less, and a weak pair is missed
             one, other = int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])
             pair = min(one, other), max(one, other)
-            p_value = tail(pair) * len(values)
-            if found is None or p_value < found.p_value:
-                found = Pair(*pair, min(p_value, 1.0))
-        return found
+            inside = one in model and other in model
+            least = min((each.p_value for each in found), default=min(1.0, WORTH * bound))
+            independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
+            if pair in model or independent > (max(least, bound) if inside else least):
+                continue  # to save time: one exact tail in four is a third of this or less, and a weak pair is missed
+            p_value = min(1.0, tail(pair) * len(values))
+            if p_value < least or inside:
+                found.append(Pair(*pair, p_value))
+        found = sorted((pair for pair in found if pair.p_value < bound), key=lambda pair: pair.p_value)
+        return [pair for k, pair in enumerate(found) if k == 0 or (pair.first in model and pair.second in model)]
 
     def _pairs(self, promising: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Return the candidates that are one of a pair, and each pair once: a place among them, one among all."""

@@ -55,21 +55,21 @@ def robust_covariance(
     residual : array of shape (n,)
     """
     n = len(residual)
-    moved = (functions @ solved.inverse) * (residual / (1 - leverages(solved, functions)))[:, None]
+    leverage = np.minimum(leverages(solved, functions), MOST_LEVERAGE)
+    moved = (functions @ solved.inverse) * (residual / (1 - leverage))[:, None]
     smoothing = (solved.inverse * (solved.scale * solved.penalty)) @ solved.inverse
     return (moved.T @ moved / n + smoothing) / n
 
 
 def leverages(solved: Solved, functions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much of every sample's own value is in its fitted value, 0.9 at most, shape (n,)."""
-    shares = np.einsum("ij,ij->i", functions @ solved.inverse, functions) / len(functions)
-    return np.minimum(shares, MOST_LEVERAGE)
+    """Return how much of every sample's own value is in its fitted value, shape (n,)."""
+    return np.einsum("ij,ij->i", functions @ solved.inverse, functions) / len(functions)
 
 
 def has_heavy_tails(residual: NDArray[np.float64]) -> bool:
     """Return whether the excess kurtosis is more than 1.5."""
-    centred = residual - residual.mean()
-    return bool(np.mean(centred**4) > (3 + HEAVY) * np.mean(centred**2) ** 2)
+    squares = (residual - residual.mean()) ** 2
+    return bool(np.mean(squares * squares) > (3 + HEAVY) * squares.mean() ** 2)
 
 
 def calls_for_robust(

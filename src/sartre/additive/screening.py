@@ -75,36 +75,29 @@ def strongest(
     return kept
 
 
-def linear_p_values(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+def linear_p_values(n: int, square: NDArray[np.float64], cross: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the p-value of every column in the linear model of a target on all of them, all standardised.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    square, cross : arrays of shape (m, m), (m,)
+        Mean products of the columns with each other and with the target.
 
     Examples
     --------
     >>> x = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
-    >>> linear_p_values(x[:, None], x + np.array([0.1, 0.1, -0.1, -0.1, 0.0, 0.0])).round(4).tolist()
+    >>> y = x + np.array([0.1, 0.1, -0.1, -0.1, 0.0, 0.0])
+    >>> linear_p_values(6, np.ones((1, 1)), np.array([np.mean(x * y) / y.std()])).round(4).tolist()
     [0.0]
     """
-    n, m = X.shape
-    square = X.T @ X / n
-    square[np.diag_indices(m)] += 1e-8  # copies share their effect
-    inverse = np.linalg.inv(square)
-    beta = inverse @ (X.T @ y / n)
-    return _line_tests(n, beta, inverse, float(np.mean((y - X @ beta) ** 2)))
-
-
-def gram_linear_p_values(n: int, square: NDArray[np.float64], cross: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the same from inner products over n: those of the columns, shape (m, m), and with the target, (m,)."""
-    shifted = square + 1e-8 * np.eye(len(cross))
-    inverse: NDArray[np.float64] = np.asarray(np.linalg.inv(shifted), dtype=np.float64)
-    beta = inverse @ cross
-    return _line_tests(n, beta, inverse, float(1.0 - beta @ (2 * cross - square @ beta)))
-
-
-def _line_tests(n: int, beta: NDArray[np.float64], inverse: NDArray[np.float64], left: float) -> NDArray[np.float64]:
-    """Test coefficients, given what the model leaves of the target's variance."""
-    df = n - len(beta) - 1
+    m = len(cross)
+    inverse: NDArray[np.float64] = np.asarray(np.linalg.inv(square + 1e-8 * np.eye(m)), dtype=np.float64)
+    beta = inverse @ cross  # the ridge: copies share their effect
+    left, df = float(1.0 - beta @ (2 * cross - square @ beta)), n - m - 1
     noise = max(left, 1e-12) * n / max(df, 1)
-    return 2 * stdtr(df, -np.abs(beta) / np.sqrt(noise / n * np.diag(inverse)))
+    return 2 * stdtr(df, -np.abs(beta) / np.sqrt(noise / n * inverse.diagonal()))
 
 
 def near_copies(X: NDArray[np.float64]) -> list[tuple[int, int]]:

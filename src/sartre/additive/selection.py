@@ -4,8 +4,8 @@ The group lasso shrinks, so what it leaves in the residual leaks into useless va
 and no more. Where there are samples enough, the list also has what a linear model of all candidates finds. It is
 fitted again by penalised smooths (`smoothing.py`), which do not shrink what is needed. Pairs are added while the best
 one explains more of the residual than chance would (`interactions.py`). Last, the least significant term is removed
-until all that are left are significant: one at a time, because of two variables that say the same either can
-go, but not both.
+until all that are left are significant: one at a time (or with others that have nothing to do with it), because of two
+variables that say the same either can go, but not both.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SCREENING_LEVEL = 0.05  # chance of a useless variable to pass the screening
 MOST_BY_CHANCE = 20  # of them that may be expected to pass; with more than 400 candidates the level is lower
 STAY = 0.001  # p-value at which a pair stays once it is in
+HOPELESS, APART = 0.05, 0.3  # p-value from which variables go together; correlation of coefficients up to which
 MOST_PAIRS = 25
 MOST_ROUNDS = 3  # of screening the residual
 MOST_PROMISING = 10  # variables outside the model that pairs are looked for with, where there are too many for all
@@ -69,13 +70,15 @@ class Selection(NamedTuple):
 class Prepared(NamedTuple):
     """What all targets of a table share.
 
-    X: the columns, standardised, missing values at the mean; straight: which of them have a line (levels have none);
+    X: the columns, standardised, missing values at the mean; square (d, d): their mean products, where lines of all of
+    them can be fitted at once; straight: which of them have a line (levels have none);
     intervals to screen with, and their null norms, those at the level of unequal variances by themselves; smooths to
     decide with, and theirs; what pairs are made of where they are wanted; whether the tests are to hold whatever the
     variance of the noise.
     """
 
     X: NDArray[np.float64]
+    square: NDArray[np.float64] | None
     straight: NDArray[np.bool_]
     intervals: Design
     norms: NullNorms
@@ -98,9 +101,11 @@ def prepare_selection(
     standardised = np.empty(X.shape, order="F")
     for j, column in enumerate(X.T):
         standardised[:, j] = standardise(column)
-    straight = ~np.isin(np.arange(X.shape[1]), list(nominal))
-    norms, strict, smooth_norms = NullNorms(intervals), null_norms(intervals, UNEQUAL / X.shape[1]), NullNorms(smooths)
-    return Prepared(standardised, straight, intervals, norms, strict, smooths, smooth_norms, pairs, robust)
+    n, d = X.shape
+    square = standardised.T @ standardised / n if SAMPLES_A_TERM * d <= n else None
+    straight = ~np.isin(np.arange(d), list(nominal))
+    norms, strict, smooth_norms = NullNorms(intervals), null_norms(intervals, UNEQUAL / d), NullNorms(smooths)
+    return Prepared(standardised, square, straight, intervals, norms, strict, smooths, smooth_norms, pairs, robust)
 
 
 def screening_level(n_candidates: int) -> float:
@@ -159,8 +164,7 @@ def select(
     margins = {term.variable: term.margin for term in terms(prepared.intervals, y, screened)}
     short = sorted(margins, key=margins.__getitem__, reverse=True)[: max(1, len(y) // 20)]
     if SAMPLES_A_TERM * len(candidates) <= len(y):  # intervals see little of many weak straight effects
-        lines = candidates[prepared.straight[candidates]]
-        short += lines[linear_p_values(prepared.X[:, lines], y) < loose].tolist()
+        short += _straight(prepared, y, candidates, loose)
     first: list[Term] = [j for j in candidates.tolist() if j in {*short, *required}]
     search = _Search(prepared, y, candidates, set(required))
     pairs = None if prepared.pairs is None else PairSearch(prepared.pairs, candidates)
@@ -178,6 +182,17 @@ def select(
         state = unsettled, screened.gap, screened.converged
         result.append(Selection(variables, strength, margin, p_value, search.pairs(chosen), *state))
     return result
+
+
+def _straight(prepared: Prepared, y: NDArray[np.float64], candidates: NDArray[np.intp], level: float) -> list[int]:
+    """Return the candidates that a linear model of all of them finds."""
+    lines, n = candidates[prepared.straight[candidates]], len(y)
+    if prepared.square is None:
+        X = prepared.X[:, lines]
+        square, cross = X.T @ X / n, X.T @ y / n
+    else:
+        square, cross = prepared.square[np.ix_(lines, lines)], (prepared.X.T @ y / n)[lines]
+    return lines[linear_p_values(n, square, cross) < level].tolist()
 
 
 def expected_false(level: float, pairs: bool) -> float:
@@ -227,8 +242,8 @@ class _Search:
         if not chosen or not has_heavy_tails(self._y):
             return False
         solved = self._fitted(chosen)
-        functions = self._model.functions(solved)
-        return has_heavy_tails(self._model.residual(solved) / (1 - leverages(solved, functions)))
+        left = np.maximum(1 - leverages(solved, self._model.functions(solved)), np.finfo(float).eps)
+        return has_heavy_tails(self._model.residual(solved) / left)
 
     def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
         """Screen again by what the model leaves of the target: much smaller, it shows effects that were hidden."""
@@ -249,22 +264,20 @@ class _Search:
 
     def grown(self, chosen: list[Term], pairs: PairSearch, level: float) -> list[Term]:
         """Add pairs, each with both variables' own functions, while the best one is significant."""
-        for found in range(MOST_PAIRS):
+        found = 0
+        while found < MOST_PAIRS:
             solved = self._fitted(chosen)
             if len(solved.columns) > len(self._y) // 3:
                 break
             residual = self._model.residual(solved)
-            pair = pairs.best(
-                self._promising(chosen, residual),
-                residual,
-                partial(self._pair_tail, solved, float(residual @ residual)),
-            )
-            if pair is None or pair.p_value >= level * len(self._candidates) * (1 + found):
+            tail = partial(self._pair_tail, solved, float(residual @ residual))
+            bound = level * len(self._candidates) * (1 + found)
+            more = pairs.best(self._promising(chosen, residual), chosen, residual, tail, bound)
+            if not more:
                 break
-            both: Term = (pair.first, pair.second)
-            if both in chosen:
-                break
-            chosen = [*chosen, *(j for j in both if j not in chosen), both]
+            found += len(more)
+            for first, second, _ in more:
+                chosen = [*chosen, *(j for j in (first, second) if j not in chosen), (first, second)]
         return chosen
 
     def _pair_tail(self, solved: Solved, rss: float, pair: tuple[int, int]) -> float:
@@ -290,9 +303,12 @@ class _Search:
         return np.union1d(inside, candidates[most[ratio[most] > 1]])
 
     def pruned(self, chosen: list[Term], level: float) -> list[Term]:
-        """Remove the least significant pair, then the least significant variable with its pairs, again and again."""
+        """Remove the least significant pair, then the least significant variable with its pairs, again and again.
+
+        With it go others that are far from significant, where neither stands for the other.
+        """
         while chosen:
-            _, p_value = self.tested(chosen)
+            solved, p_value = self.tested(chosen)
             pairs = [(p_value[k], term) for k, term in enumerate(chosen) if isinstance(term, tuple)]
             if pairs and max(pairs)[0] > STAY:
                 chosen = [term for term in chosen if term != max(pairs)[1]]
@@ -300,7 +316,8 @@ class _Search:
             free = [(p, j) for j, p in _p_values(chosen, p_value).items() if j not in self._required]
             if not free or max(free)[0] < level:
                 break
-            chosen = [term for term in chosen if not _involves(term, max(free)[1])]
+            gone = _apart(chosen, solved, sorted(free, reverse=True))
+            chosen = [term for term in chosen if not any(_involves(term, j) for j in gone)]
         return chosen
 
     def described(self, chosen: list[Term]) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
@@ -336,6 +353,24 @@ def _variables(chosen: list[Term]) -> list[int]:
 
 def _involves(term: Term, variable: int) -> bool:
     return variable in term if isinstance(term, tuple) else variable == term
+
+
+def _apart(chosen: list[Term], solved: Solved, ranked: list[tuple[float, int]]) -> list[int]:
+    """Return the first variable and others with p > 0.05 whose coefficients' errors hardly go together.
+
+    What is fitted to one such variable does not change when another is removed. Of two that stand for each other, or of
+    three that determine each other, the errors go together.
+    """
+    gone = [ranked[0][1]]
+    root = np.sqrt(solved.inverse.diagonal())
+    together = np.abs(solved.inverse) > APART * np.outer(root, root)
+    mine = {j: np.array([_involves(term, j) for term in chosen])[solved.owner] for _, j in ranked}
+    for p_value, j in ranked[1:]:
+        if p_value <= HOPELESS:
+            break
+        if not together[mine[j]][:, np.any([mine[k] for k in gone], axis=0)].any():
+            gone.append(j)
+    return gone
 
 
 def _p_values(chosen: list[Term], p_values: NDArray[np.float64]) -> dict[int, float]:

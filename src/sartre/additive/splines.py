@@ -136,7 +136,8 @@ def spline(column: NDArray[np.float64], n_splines: int) -> Spline:
     edges, centres = _quantile_bins(column)
     shift, width = float(column.mean()), float(centres[-1] - centres[0]) or 1.0
     scale = width * float(np.std((column - shift) / width)) or 1.0  # in units of the width: squares cannot overflow
-    knots = np.quantile((centres - shift) / scale, np.linspace(0, 1, min(n_splines, len(centres))))
+    places = np.linspace(0, len(centres) - 1, min(n_splines, len(centres)))
+    knots = np.interp(places, np.arange(len(centres)), (centres - shift) / scale)
     return Spline(edges, centres, shift, scale, knots)
 
 
