@@ -121,10 +121,18 @@ def _by_peer(name: str, X: NDArray[Any], order: list[int], seed: int) -> tuple[N
     return adjacency, outcome.seconds
 
 
-def expected_seconds(cell: Cell) -> float:
-    """Return about how many CPU seconds a trial takes: what was seen at n = 2000 and d = 20, and how it grows."""
-    n, d = cell.data.samples / 2000, cell.data.nodes / 20
+def expected_seconds(cells: list[Cell]) -> float:
+    """Return about how many CPU seconds a trial of methods on one data set takes, an order that they share once.
+
+    What was seen at n = 2000 and d = 20, and how it grows.
+    """
+    if not cells:
+        return 0.0
+    n, d = cells[0].data.samples / 2000, cells[0].data.nodes / 20
     orders = {CORL: 120.0, SCORES: 2.5 * n**2.5 * d, CAPS: 2.5 * n**2.5 * d, OURS: 0.5 * d**2}
     pruners = {CAM: 0.1 * n * d**2.2, PYGAM: 2.0 + 1.5 * n * d**2.1, DAS_: 2.0 * n**2.3 * d, AUTO: 0.25 * n * d**1.7}
-    known = pruners.get(cell.prune, 3.0 if any(kind in cell.prune for kind in ("forest", "boosting")) else 0.02 * d**2)
-    return orders.get(cell.order, 0.0) + peers.SECONDS.get(cell.prune, known)
+    pruners |= peers.SECONDS
+    for cell in cells:
+        pruners.setdefault(cell.prune, 3.0 if "forest" in cell.prune or "boosting" in cell.prune else 0.02 * d**2)
+    learnt = sum(orders.get(order, 0.0) for order in {cell.order for cell in cells})
+    return learnt + sum(pruners[cell.prune] for cell in cells)

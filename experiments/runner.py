@@ -113,7 +113,7 @@ def missing(study: Study, results: Results, trials: int, *, quick: bool) -> list
 
 def expected(todo: list[tuple[Data, int, list[Cell]]], jobs: int) -> float:
     """Return about how many seconds the work takes."""
-    return sum(expected_seconds(cell) for _, _, cells in todo for cell in cells) / jobs
+    return sum(expected_seconds(cells) for _, _, cells in todo) / jobs
 
 
 def run(study: Study, folder: Path, trials: int, jobs: int, *, quick: bool) -> Path:
