@@ -126,8 +126,6 @@ def expected_seconds(cells: list[Cell]) -> float:
 
     What was seen at n = 2000 and d = 20, and how it grows.
     """
-    if not cells:
-        return 0.0
     n, d = cells[0].data.samples / 2000, cells[0].data.nodes / 20
     orders = {CORL: 120.0, SCORES: 2.5 * n**2.5 * d, CAPS: 2.5 * n**2.5 * d, OURS: 0.5 * d**2}
     pruners = {CAM: 0.1 * n * d**2.2, PYGAM: 2.0 + 1.5 * n * d**2.1, DAS_: 2.0 * n**2.3 * d, AUTO: 0.25 * n * d**1.7}

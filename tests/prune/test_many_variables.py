@@ -55,7 +55,7 @@ def test_no_mask_is_the_mask_that_allows_all(penalty):
     assert not free.adjacency_matrix_[:, 5].any()
     if penalty == "auto":
         assert free.false_edges_bound_ == pytest.approx(masked.false_edges_bound_)
-        assert free.false_edges_bound_ == pytest.approx(0.03 * (6 if order[0] != 5 else 7))
+        assert free.false_edges_bound_ == pytest.approx(0.03 * 6)
 
 
 def test_pruning_holds_no_matrix_of_doubles_over_all_pairs():

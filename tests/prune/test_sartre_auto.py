@@ -213,6 +213,18 @@ def test_an_outlier_that_a_model_follows_calls_for_robust_tests():
     assert model.adjacency_matrix_.sum() == 0
 
 
+@pytest.mark.parametrize("n_copies", [3, 6, 12])
+def test_of_variables_that_stand_for_each_other_some_stay(n_copies):
+    only_last = np.zeros((n_copies + 1, n_copies + 1), dtype=bool)
+    only_last[:-1, -1] = True
+    for seed in range(12):
+        rng = np.random.default_rng([seed, n_copies])
+        hidden = rng.normal(size=500)
+        copies = hidden[:, None] + 0.7 * rng.normal(size=(500, n_copies))
+        X = np.column_stack([copies, 0.3 * hidden + rng.normal(size=500)])
+        assert auto(interactions=False).fit(X, range(n_copies + 1), candidates=only_last).adjacency_matrix_.any()
+
+
 def test_of_three_variables_that_determine_each_other_two_stay():
     for seed in range(10):
         rng = np.random.default_rng([seed, 8])
@@ -222,6 +234,23 @@ def test_of_three_variables_that_determine_each_other_two_stay():
         parents = auto(interactions=False).fit(X, range(8)).adjacency_matrix_[:, 7]
         assert parents[:3].sum() == 2
         assert parents[3:].sum() <= 1
+
+
+@pytest.mark.filterwarnings("ignore:Constant columns")
+def test_constants_and_required_edges_leave_the_level_as_it_is():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    X[:, 2] += 2 * X[:, 0] * X[:, 1]
+    both = np.zeros((3, 3), dtype=bool)
+    both[:2, 2] = True
+    free, required = (auto().fit(X, range(3), candidates=both, required=known) for known in (None, both))
+    pd.testing.assert_frame_equal(free.interactions_, required.interactions_)
+    assert len(free.interactions_) == 1
+    X[:, 2] = 0.17 * X[:, 0] + rng.normal(size=500)
+    still = np.column_stack([np.ones((500, 9)), X])
+    plain, more = auto(level=0.03).fit(X, range(3)), auto(level=0.03).fit(still, range(12))
+    np.testing.assert_array_equal(plain.adjacency_matrix_, more.adjacency_matrix_[9:, 9:])
+    assert plain.false_edges_bound_ == more.false_edges_bound_
 
 
 def test_parents_that_act_only_together_are_found_among_many_columns():

@@ -232,6 +232,7 @@ class PairSearch:
         tail : callable
             Gives the p-value of T for one pair, `pair_tail` for a model.
         bound : float
+            Of a p-value that is corrected for the number of pairs.
         """
         rows, a, b = self._pairs(promising)
         values = self._statistics(rows, residual)[a, b] / float(residual @ residual) if len(a) else np.empty(0)
@@ -241,7 +242,7 @@ class PairSearch:
             one, other = int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])
             pair = min(one, other), max(one, other)
             inside = one in model and other in model
-            least = min((each.p_value for each in found), default=min(1.0, WORTH * bound))
+            least = min([min(1.0, WORTH * bound), *(each.p_value for each in found)])
             independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
             if pair in model or independent > (max(least, bound) if inside else least):
                 continue  # to save time: one exact tail in four is a third of this or less, and a weak pair is missed

@@ -62,13 +62,13 @@ def robust_covariance(
 
 
 def leverages(solved: Solved, functions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much of every sample's own value is in its fitted value, shape (n,)."""
+    """Return how much of every sample's own value is in its fitted value (but for the mean's part), shape (n,)."""
     return np.einsum("ij,ij->i", functions @ solved.inverse, functions) / len(functions)
 
 
-def has_heavy_tails(residual: NDArray[np.float64]) -> bool:
+def has_heavy_tails(values: NDArray[np.float64]) -> bool:
     """Return whether the excess kurtosis is more than 1.5."""
-    squares = (residual - residual.mean()) ** 2
+    squares = (values - values.mean()) ** 2
     return bool(np.mean(squares * squares) > (3 + HEAVY) * squares.mean() ** 2)
 
 

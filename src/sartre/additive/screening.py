@@ -83,7 +83,7 @@ def linear_p_values(n: int, square: NDArray[np.float64], cross: NDArray[np.float
     n : int
         Number of samples.
     square, cross : arrays of shape (m, m), (m,)
-        Mean products of the columns with each other and with the target.
+        Mean products of the columns with each other and with the target, whose own mean square is one.
 
     Examples
     --------

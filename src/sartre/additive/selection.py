@@ -17,7 +17,7 @@ import numpy as np
 
 from sartre.additive.calibration import NullNorms, null_norms, solve_calibrated
 from sartre.additive.group_lasso import gradient_norms, terms
-from sartre.additive.interactions import ALL_PAIRS, PairBasis, PairSearch, pair_tail
+from sartre.additive.interactions import ALL_PAIRS, DEGREE, PairBasis, PairSearch, pair_tail
 from sartre.additive.robust import UNEQUAL, calls_for_robust, has_heavy_tails, leverages, robust_covariance
 from sartre.additive.screening import linear_p_values
 from sartre.additive.smoothing import term_tests
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 SCREENING_LEVEL = 0.05  # chance of a useless variable to pass the screening
 MOST_BY_CHANCE = 20  # of them that may be expected to pass; with more than 400 candidates the level is lower
 STAY = 0.001  # p-value at which a pair stays once it is in
-HOPELESS, APART = 0.05, 0.3  # p-value from which variables go together; correlation of coefficients up to which
+HOPELESS = 0.05  # p-value above which several variables may be removed in one step
+SHARED = 0.1  # of its coefficients' variance that one of them may share with the others
 MOST_PAIRS = 25
 MOST_ROUNDS = 3  # of screening the residual
 MOST_PROMISING = 10  # variables outside the model that pairs are looked for with, where there are too many for all
@@ -54,7 +55,7 @@ class FoundPair(NamedTuple):
 class Selection(NamedTuple):
     """The chosen variables of one target and what is known of each; the pairs among them.
 
-    unsettled: whether the residual has heavy tails or an unequal variance, so that robust tests are called for.
+    unsettled: whether the residual has heavy tails, hidden or not, or an unequal variance: robust tests are called for.
     """
 
     variables: NDArray[np.intp]
@@ -176,9 +177,9 @@ def select(
             chosen = chosen if grown == chosen else search.pruned(grown, level)
         variables, strength, p_value = search.described(chosen)
         margin = np.array([margins.get(j, np.nan) for j in variables.tolist()])
-        unsettled = search.hides_heavy_tails(chosen) or calls_for_robust(
+        unsettled = calls_for_robust(
             search.residual(chosen), prepared.intervals, candidates, prepared.strict_norms
-        )
+        ) or search.hides_heavy_tails(chosen)
         state = unsettled, screened.gap, screened.converged
         result.append(Selection(variables, strength, margin, p_value, search.pairs(chosen), *state))
     return result
@@ -196,7 +197,10 @@ def _straight(prepared: Prepared, y: NDArray[np.float64], candidates: NDArray[np
 
 
 def expected_false(level: float, pairs: bool) -> float:
-    """Return how many of its candidates `select` may be expected to choose where none has an effect, tests exact."""
+    """Return how many false parents `select` may be expected to choose, tests exact, where none has an effect.
+
+    With the level of one test it is a mean over the candidates, with that times their number their sum.
+    """
     return level * (1 + 2 * pairs)  # a false pair brings two
 
 
@@ -271,8 +275,9 @@ class _Search:
                 break
             residual = self._model.residual(solved)
             tail = partial(self._pair_tail, solved, float(residual @ residual))
-            bound = level * len(self._candidates) * (1 + found)
+            bound = min(1.0, level * len(self._candidates) * (1 + found))
             more = pairs.best(self._promising(chosen, residual), chosen, residual, tail, bound)
+            more = more[: 1 + (len(self._y) // 3 - len(solved.columns)) // DEGREE**2]
             if not more:
                 break
             found += len(more)
@@ -316,7 +321,7 @@ class _Search:
             free = [(p, j) for j, p in _p_values(chosen, p_value).items() if j not in self._required]
             if not free or max(free)[0] < level:
                 break
-            gone = _apart(chosen, solved, sorted(free, reverse=True))
+            gone = _apart(chosen, solved, sorted(free, reverse=True), max(HOPELESS, level))
             chosen = [term for term in chosen if not any(_involves(term, j) for j in gone)]
         return chosen
 
@@ -355,22 +360,28 @@ def _involves(term: Term, variable: int) -> bool:
     return variable in term if isinstance(term, tuple) else variable == term
 
 
-def _apart(chosen: list[Term], solved: Solved, ranked: list[tuple[float, int]]) -> list[int]:
-    """Return the first variable and others with p > 0.05 whose coefficients' errors hardly go together.
+def _apart(chosen: list[Term], solved: Solved, ranked: list[tuple[float, int]], enough: float) -> list[int]:
+    """Return the least significant variable, and more with p > enough that can be removed in the same step.
 
-    What is fitted to one such variable does not change when another is removed. Of two that stand for each other, or of
-    three that determine each other, the errors go together.
+    Without some variables the others' coefficients have the covariance that they have given theirs. Where it is hardly
+    less than it was, what is said of the others does not depend on the removal. Of variables that stand for each other,
+    two or twenty, the last ones' would be much less.
     """
-    gone = [ranked[0][1]]
-    root = np.sqrt(solved.inverse.diagonal())
-    together = np.abs(solved.inverse) > APART * np.outer(root, root)
-    mine = {j: np.array([_involves(term, j) for term in chosen])[solved.owner] for _, j in ranked}
-    for p_value, j in ranked[1:]:
-        if p_value <= HOPELESS:
-            break
-        if not together[mine[j]][:, np.any([mine[k] for k in gone], axis=0)].any():
+    far = [j for k, (p_value, j) in enumerate(ranked) if k == 0 or p_value > enough]
+    if len(far) == 1:
+        return far
+    gone: list[int] = []
+    variance, left = solved.inverse.diagonal(), solved.inverse.copy()
+    for j in far:
+        mine = _columns_of(j, chosen, solved)
+        if not gone or (left[mine, mine] >= (1 - SHARED) * variance[mine]).all():
             gone.append(j)
+            left -= left[:, mine] @ np.linalg.solve(left[np.ix_(mine, mine)], left[mine])
     return gone
+
+
+def _columns_of(variable: int, chosen: list[Term], solved: Solved) -> NDArray[np.intp]:
+    return np.flatnonzero(np.array([_involves(term, variable) for term in chosen])[solved.owner])
 
 
 def _p_values(chosen: list[Term], p_values: NDArray[np.float64]) -> dict[int, float]:

@@ -30,7 +30,9 @@ Settings: TypeAlias = Annotated[
 ]
 Level: TypeAlias = Annotated[
     float | None,
-    typer.Option(help="Of SARTRE: false parents a variable, where nothing has an effect; 0.01 if not given."),
+    typer.Option(
+        help="Of SARTRE: false parents a variable, in the mean, where nothing has an effect; 0.01 if not given."
+    ),
 ]
 Penalty: TypeAlias = Annotated[
     float | None,

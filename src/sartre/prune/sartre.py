@@ -50,13 +50,16 @@ class Interaction(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """What is to be pruned: the order, the columns without causes, and which edges [parent, child] may or must stay.
+    """What is to be pruned: the order, and which edges [parent, child] may or must stay.
+
+    constant, silent (d,): columns without causes, and without effects.
 
     Without a mask all that the order allows may stay, and none must: nothing of size d x d is made.
     """
 
     order: NDArray[np.intp]
     constant: NDArray[np.bool_]
+    silent: NDArray[np.bool_]
     allowed: NDArray[np.bool_] | None
     required: NDArray[np.bool_] | None
 
@@ -68,10 +71,17 @@ class _Task(NamedTuple):
                 parents = parents[self.allowed[parents, target]]
             yield target, parents, parents[:0] if self.required is None else parents[self.required[parents, target]]
 
-    def tested(self) -> tuple[int, int]:
-        """Return how many targets have candidates that need not stay, and how many such candidates there are."""
-        free = [len(parents) - len(kept) for _, parents, kept in self.targets()]
-        return sum(count > 0 for count in free), sum(free)
+    def edge_level(self, level: float) -> float:
+        """Return the level of every edge's test, so that the targets have the given one in the mean."""
+        sizes = np.array([self._heard(parents) for _, parents, _ in self.targets()])
+        return level * np.count_nonzero(sizes) / max(int(sizes.sum()), 1)
+
+    def tested_targets(self) -> int:
+        """Return how many targets have candidates that need not stay."""
+        return sum(self._heard(parents) > self._heard(kept) for _, parents, kept in self.targets())
+
+    def _heard(self, parents: NDArray[np.intp]) -> int:
+        return int(np.count_nonzero(~self.silent[parents]))
 
 
 class SARTRE(BaseEstimator):
@@ -301,16 +311,14 @@ class SARTRE(BaseEstimator):
         table = data.sample if isinstance(data, Survey) else data
         positions = check_order(order, table.names)
         if candidates is None and required is None:
-            return _Task(positions, table.constant, None, None)
+            return _Task(positions, table.constant, table.silent, None, None)
         allowed = check_candidates(candidates, positions, table.names)
         demanded = check_required(required, positions, allowed, table.names)
-        return _Task(positions, table.constant, allowed, demanded)
+        return _Task(positions, table.constant, table.silent, allowed, demanded)
 
     def _fits(self, data: Table | Survey, task: _Task, values: Sequence[float]) -> tuple[Table, list[list[TargetFit]]]:
         """Return the rows that were used, and each target's results, one a value."""
-        if self._automatic():  # one level for every edge
-            targets, edges = task.tested()
-            values = [value * targets / max(edges, 1) for value in values]
+        values = [task.edge_level(value) for value in values] if self._automatic() else values
         prepared = prepared_pruning(data, values, self._settings())
         table, self.rows_seen_ = prepared.table, prepared.rows_seen
         done: dict[int, list[TargetFit]] = {}
@@ -344,7 +352,7 @@ class SARTRE(BaseEstimator):
         self.edges_ = edge_table(rows, table.names)
         if self._automatic():
             expected = expected_false(self._level(), pairs=self._pairs_wanted())
-            self.false_edges_bound_ = expected * task.tested()[0]
+            self.false_edges_bound_ = expected * task.tested_targets()
             self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
             pairs = [(fit.target, pair) for fit in fits for pair in fit.pairs]
             self.interactions_ = pd.DataFrame(
