@@ -140,7 +140,7 @@ class SARTRE(BaseEstimator):
         stand for each other it can exceed 1), ``margin`` (norm of the gradient with the
         parent taken out, over the penalty: 1 is the edge of being pruned; NaN for a parent found through a pair),
         ``p_value`` (NaN with a penalty given as a number: a lasso does not test). The p-values are those of the
-        final model's tests, times the number of the parent's terms; that the same data chose the model they do not
+        final model's tests, those of a parent's terms combined; that the same data chose the model they do not
         know: they rank edges, and ``false_edges_bound_`` is the statement about errors.
     interactions_ : DataFrame
         With ``penalty="auto"``: the pairs that act together, ``first``, ``second``, ``target`` and ``p_value``. An
