@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2
 
+from sartre.additive.selection import combined
 from sartre.metrics import edge_precision, edge_recall, shd
 from sartre.prune import SARTRE, CAMPruning, Embedding
 from sartre.prune._automatic import without_repeats
@@ -251,6 +253,15 @@ def test_constants_and_required_edges_leave_the_level_as_it_is():
     plain, more = auto(level=0.03).fit(X, range(3)), auto(level=0.03).fit(still, range(12))
     np.testing.assert_array_equal(plain.adjacency_matrix_, more.adjacency_matrix_[9:, 9:])
     assert plain.false_edges_bound_ == more.false_edges_bound_
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.95])
+def test_combined_p_values_of_dependent_tests_hold_their_level(correlation):
+    rng = np.random.default_rng(0)
+    own, shared = rng.normal(size=(20_000, 5)), rng.normal(size=(20_000, 1))
+    z = np.sqrt(1 - correlation) * own + np.sqrt(correlation) * shared
+    together = np.array([combined(p_values) for p_values in chi2.sf(z**2, 1).tolist()])
+    assert 0.007 < np.mean(together < 0.01) < 0.014
 
 
 def test_parents_that_act_only_together_are_found_among_many_columns():
