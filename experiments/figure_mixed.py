@@ -39,8 +39,8 @@ STUDY = Study(
         Claim(
             "(Ours) The defaults have the best SHD and SID throughout.",
             together(*(no_more(what, OURS, other) for what in ("shd", "sid") for other in (CAM, PYGAM, DAS, PAPER))),
-            "CaPS sees the columns' units, in which all noise has variance one here: that tells the direction of linear "
-            "mechanisms. The defaults standardise the columns and do without, at a price on sparse graphs.",
+            "CaPS sees the columns' units, in which all noise has variance one here: that tells the direction of "
+            "linear mechanisms. The defaults standardise the columns and do without, at a price on sparse graphs.",
         ),
     ),
 )

@@ -239,13 +239,14 @@ class PairSearch:
         largest = np.argpartition(-values, LOOKED_AT)[:LOOKED_AT] if len(values) > LOOKED_AT else np.arange(len(values))
         found: list[Pair] = []
         for place in largest[np.argsort(-values[largest], kind="stable")]:
-            one, other = int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])
-            pair = min(one, other), max(one, other)
-            inside = one in model and other in model
             least = min([min(1.0, WORTH * bound), *(each.p_value for each in found)])
             independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
-            if pair in model or independent > (max(least, bound) if inside else least):
-                continue  # to save time: one exact tail in four is a third of this or less, and a weak pair is missed
+            if independent > max(least, bound):
+                break  # to save time: one exact tail in four is a third of this or less, and a weak pair is missed
+            one, other = int(self._candidates[rows[a[place]]]), int(self._candidates[b[place]])
+            pair, inside = (min(one, other), max(one, other)), one in model and other in model
+            if pair in model or not (inside or independent <= least):
+                continue
             p_value = min(1.0, tail(pair) * len(values))
             if p_value < least or inside:
                 found.append(Pair(*pair, p_value))
