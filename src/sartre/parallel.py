@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -52,7 +53,7 @@ def spread(
     work: Any = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=way)
     numbered = list(enumerate(tasks))
     if getattr(backend, "supports_sharedmem", False):
-        with threadpool_limits(1, user_api="blas"):  # here and not in each task: the limit is the process's
+        with _blas().limit(limits=1, user_api="blas"):  # here and not in each task: the limit is the process's
             for part in work(delayed(_done)(function, shared, [one]) for one in numbered):
                 yield from part
         return
@@ -62,6 +63,12 @@ def spread(
     with _sent_once(backend, shared):
         for part in work(delayed(_done_elsewhere)(function, shared, numbered[k::count]) for k in range(count)):
             yield from part
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Return the libraries of linear algebra that are loaded; to look for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _workers(n_jobs: int | None) -> int:
@@ -75,7 +82,7 @@ def _done(function: Callable[..., Any], shared: Any, part: list[tuple[int, Any]]
 
 def _done_elsewhere(function: Callable[..., Any], shared: Any, part: list[tuple[int, Any]]) -> list[tuple[int, Any]]:  # noqa: ANN401
     """Do some of the tasks in another process; what they spread in turn stays there."""
-    with threadpool_limits(1, user_api="blas"), parallel_config("threading", n_jobs=1):
+    with _blas().limit(limits=1, user_api="blas"), parallel_config("threading", n_jobs=1):
         return _done(function, shared, part)
 
 

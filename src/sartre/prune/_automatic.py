@@ -132,8 +132,10 @@ def without_repeats(table: Table) -> Table:
     without a value in a continuous column repeat by chance and stay.
     """
     values = np.nan_to_num(table.values, nan=np.inf)  # missing is missing
-    _, first = np.unique(values, axis=0, return_index=True)
     n = len(values)
+    if any(len(np.unique(column)) == n for column in values.T):
+        return table
+    _, first = np.unique(values, axis=0, return_index=True)
     if len(first) == n:
         return table
     fine = [_is_fine(column) for column in values[first].T]
