@@ -401,9 +401,9 @@ def combined(p_values: list[float]) -> float:
 
     Examples
     --------
-    >>> [round(combined(some), 9) for some in ([1e-6, 0.8, 1.0], [1e-6, 1e-6], [0.0, 0.5])]
-    [3e-06, 1e-06, 0.0]
+    >>> [round(combined(some), 9) for some in ([1e-6, 0.8, 1.0], [1e-6, 1e-6], [0.0, 0.5], [1e-310, 0.5])]
+    [3e-06, 1e-06, 0.0, 0.0]
     """
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         quantiles = 1 / np.tan(np.pi * np.minimum(p_values, 0.99))
     return float(np.arctan2(1, quantiles.mean()) / np.pi)
