@@ -55,15 +55,24 @@ def robust_covariance(
     residual : array of shape (n,)
     """
     n = len(residual)
-    leverage = np.minimum(leverages(solved, functions), MOST_LEVERAGE)
-    moved = (functions @ solved.inverse) * (residual / (1 - leverage))[:, None]
+    turned = functions @ solved.inverse
+    leverage = np.minimum(leverages(turned, functions), MOST_LEVERAGE)
+    moved = turned * (residual / (1 - leverage))[:, None]
     smoothing = (solved.inverse * (solved.scale * solved.penalty)) @ solved.inverse
     return (moved.T @ moved / n + smoothing) / n
 
 
-def leverages(solved: Solved, functions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much of every sample's own value is in its fitted value (but for the mean's part), shape (n,)."""
-    return np.einsum("ij,ij->i", functions @ solved.inverse, functions) / len(functions)
+def leverages(turned: NDArray[np.float64], functions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much of every sample's own value is in its fitted value (but for the mean's part), shape (n,).
+
+    Parameters
+    ----------
+    turned : array of shape (n, q)
+        The functions times P.
+    functions : array of shape (n, q)
+        Those that the model uses.
+    """
+    return np.einsum("ij,ij->i", turned, functions) / len(functions)
 
 
 def has_heavy_tails(values: NDArray[np.float64]) -> bool:

@@ -246,7 +246,8 @@ class _Search:
         if not chosen or not has_heavy_tails(self._y):
             return False
         solved = self._fitted(chosen)
-        left = np.maximum(1 - leverages(solved, self._model.functions(solved)), np.finfo(float).eps)
+        functions = self._model.functions(solved)
+        left = np.maximum(1 - leverages(functions @ solved.inverse, functions), np.finfo(float).eps)
         return has_heavy_tails(self._model.residual(solved) / left)
 
     def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
