@@ -10,13 +10,16 @@ a BIC and an extended-BIC term; without log(N), the best of thousands of pairs o
 
 The set matters only through the blocks it has to offer. So the paths of all sets lie in one tree a target: a node is a
 sequence of blocks taken and knows what every other block would gain next, and a score is a walk from the root, at each
-node to the best block whose variables are in the set. No step is ever computed twice, and none grows with n.
+node to the best block whose variables are in the set. No step is ever computed twice, and none grows with n. Variables
+that would gain at no node seen so far make no difference: sets that differ in those alone share their score.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from math import log
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -66,23 +69,26 @@ class LocalScores:
 
     def __init__(self, X: NDArray[np.float64]) -> None:
         self.n, d = X.shape
-        self._blocks = block_products(X)
+        self._shared = _Shared(block_products(X))
         self._trees: dict[int, _Tree] = {}
         self._n_bytes = 0
         self._known: list[dict[int, Local]] = [{} for _ in range(d)]
+        self._matter = [0] * d  # the variables with a block that would gain at a node seen so far
 
     def __call__(self, target: int, inside: int) -> Local:
         """Return the local score of a target given the variables whose bits are set in `inside`."""
-        local = self._known[target].get(inside)
+        local = self._known[target].get(inside & self._matter[target])
         if local is None:
             if self._n_bytes > MAX_BYTES:
                 self._trees, self._n_bytes = {}, 0
             if target not in self._trees:
-                self._trees[target] = _Tree(self._blocks, target)
+                self._trees[target] = _Tree(self._shared, target)
             tree = self._trees[target]
             before = tree.n_bytes
-            local = self._known[target][inside] = tree.walk(inside)
+            local = tree.walk(inside)
             self._n_bytes += tree.n_bytes - before
+            self._matter[target] |= tree.matter
+            self._known[target][inside & self._matter[target]] = local
         return local
 
 
@@ -109,23 +115,44 @@ class _Node:
     children: dict[int, _Node] = field(default_factory=dict)
 
 
+class _Shared:
+    """What the trees of all targets take from: the blocks, and for each the bits of its variables and its price.
+
+    `squares` has the inner products within each block, k^2 of them from `square_start` on.
+    """
+
+    def __init__(self, blocks: Blocks) -> None:
+        first, second, start, width = blocks.first, blocks.second, blocks.start, blocks.width
+        d = blocks.cross.shape[1]
+        self.blocks = blocks
+        self.bits = [1 << int(a) | 1 << int(b) for a, b in zip(first, second, strict=True)]
+        kinds = np.where(first == second, d, d * (d - 1) / 2)
+        self.price = (0.5 * width * np.log(blocks.n) + np.log(kinds)) / blocks.n
+        inner = [blocks.matrix[a : a + k, a : a + k].ravel() for a, k in zip(start, width, strict=True)]
+        self.squares = np.concatenate([np.empty(0), *inner])
+        self.square_start = np.cumsum(width**2) - width**2
+
+
+def _spans(start: NDArray[np.intp], width: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the places in spans of some widths, one span after the other."""
+    return np.repeat(start - (np.cumsum(width) - width), width) + np.arange(width.sum())
+
+
 class _Tree:
     """The paths of one target. Its blocks are numbered by place, and have their columns one after the other."""
 
-    def __init__(self, blocks: Blocks, target: int) -> None:
+    def __init__(self, shared: _Shared, target: int) -> None:
+        blocks = shared.blocks
         chosen = np.flatnonzero(blocks.offered[:, target])
-        first, second = blocks.first[chosen], blocks.second[chosen]
         start, width = blocks.start[chosen], blocks.width[chosen]
-        d = blocks.cross.shape[1]
-        self.n_bytes = 0
+        self.n_bytes = self.matter = 0
         self._matrix, self._room = blocks.matrix, blocks.n // MAX_SHARE
         self._start, self._width, self._at = start, width, np.cumsum(width) - width
-        self._columns = np.repeat(start - self._at, width) + np.arange(width.sum())
-        self._bits = [1 << int(a) | 1 << int(b) for a, b in zip(first, second, strict=True)]
-        kinds = np.where(first == second, d, d * (d - 1) / 2)
-        self._price = (0.5 * width * np.log(blocks.n) + np.log(kinds)) / blocks.n
-        inner = [blocks.matrix[a : a + k, a : a + k].ravel() for a, k in zip(start, width, strict=True)]
-        cross, squares = blocks.cross[self._columns, target], np.concatenate([np.empty(0), *inner])
+        self._columns = _spans(start, width)
+        self._bits = [shared.bits[block] for block in chosen.tolist()]
+        self._price = shared.price[chosen]
+        cross = blocks.cross[self._columns, target]
+        squares = shared.squares[_spans(shared.square_start[chosen], width**2)]
         self._root = _Node((), (), cross, squares, Local(0.0, 1.0, 0))
         self._open(self._root, np.empty((len(cross), 0)))
 
@@ -171,6 +198,7 @@ class _Tree:
             better = np.flatnonzero((gain > 0.0) & (self._width <= room))
             better = better[np.argsort(-gain[better], kind="stable")]
             node.ways = [(self._bits[place], place) for place in better.tolist()]
+            self.matter = reduce(or_, (bits for bits, _ in node.ways), self.matter)
         if node.ways:
             self.n_bytes += half.nbytes + node.squares.nbytes + node.cross.nbytes
         else:
