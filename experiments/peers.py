@@ -59,6 +59,10 @@ class UnavailableError(RuntimeError):
     """The peers' environment is not there and cannot be made; the text says why, in one sentence."""
 
 
+class KilledError(RuntimeError):
+    """A run was ended from outside, by a signal: that says nothing of the method."""
+
+
 class Outcome(NamedTuple):
     """What a run gave: a graph, or the reason why there is none.
 
@@ -115,6 +119,11 @@ def run(method: str, X: NDArray[np.float64], seed: int, timeout: float) -> Outco
     -------
     Outcome
         No graph, and the reason, if the time is over, the method fails, or `environment` has not been made.
+
+    Raises
+    ------
+    KilledError
+        If the process is killed.
     """
     if method not in SETTINGS:
         raise ValueError(f"The 'method' parameter of run must be one of {', '.join(SETTINGS)}. Got {method!r} instead.")
@@ -137,6 +146,8 @@ def _work(folder: Path, timeout: float) -> Outcome:
         )
     except subprocess.TimeoutExpired:
         return _missing(f"not done after {timeout:g} seconds")
+    if done.returncode < 0:
+        raise KilledError(f"killed by signal {-done.returncode}")
     if done.returncode != 0:
         return _missing(f"failed with exit status {done.returncode}: {_last_line(done.stderr)}")
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))

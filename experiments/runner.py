@@ -145,6 +145,9 @@ def _run_data_set(results: Results, data: Data, trial: int, cells: list[Cell]) -
         except PeerFailedError as error:
             logger.warning("%s", error)
             measured = {}
+        except peers.KilledError as error:  # no row: it is run again next time
+            logger.warning("%s with %s on %d variables: %s", cell.prune, cell.order or "no order", len(X.T), error)
+            continue
         text = {name: _text(measured.get(name, "")) for name in MEASURES}
         results.add({**cell.settings(), "trial": str(trial), **text})
 

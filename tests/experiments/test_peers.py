@@ -128,8 +128,9 @@ def test_a_method_that_fails_is_a_missing_value_with_its_last_words(gcastle, tmp
     assert reason == "failed with exit status 3: ValueError: d > 64"
 
 
-def test_a_worker_that_is_killed_is_a_missing_value(gcastle, tmp_path):
-    assert run(gcastle, tmp_path, "kill -9 $$").reason == "failed with exit status -9: no message"
+def test_a_worker_that_is_killed_is_an_error_not_a_result(gcastle, tmp_path):
+    with pytest.raises(gcastle.KilledError, match="killed by signal 9"):
+        run(gcastle, tmp_path, "kill -9 $$")
 
 
 def test_an_unknown_method_is_refused_by_name(gcastle):

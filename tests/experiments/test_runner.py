@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import methods, runner
+from experiments import methods, peers, runner
 from experiments.study import FAMILIES, SETTINGS, Cell, Data, Study
 from sartre.metrics import shd, sid
 
@@ -83,6 +83,23 @@ def test_rows_of_a_killed_run_are_not_done_again(tmp_path):
     rows = rows_of(runner.run(study, tmp_path, trials=1, jobs=1, quick=False))
     assert rows[0] == marked
     assert [path.name for path in tmp_path.iterdir() if path.name == ".little"] == []
+
+
+def test_a_method_that_was_killed_has_no_row_and_runs_again_but_one_that_failed_has(tmp_path, monkeypatch):
+    def ends(error):
+        def learn(name, X, order, seed):
+            if name == methods.paper():
+                raise error
+            return methods.learn_edges(name, X, order, seed)
+
+        monkeypatch.setattr(runner, "learn_edges", learn)
+        return [row["shd"] for row in rows_of(runner.run(study, tmp_path, trials=1, jobs=1, quick=False))]
+
+    study = a_study("ER1")
+    _, dag = Data("ER1", 10, 60).draw(0)
+    assert ends(peers.KilledError("killed by signal 9")) == [str(dag.n_edges)]
+    assert ends(methods.PeerFailedError("too slow")) == ["", str(dag.n_edges)]
+    assert runner.missing(study, runner.Results(tmp_path, study.name), 1, quick=False) == []
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, "sachs", "sachs-full", "fmri"])
