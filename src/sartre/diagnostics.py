@@ -16,7 +16,7 @@ from sartre.additive.interactions import pair_basis, rank_polynomials
 from sartre.additive.robust import normal_scores
 from sartre.additive.screening import basis_size, near_copies
 from sartre.additive.selection import standardise
-from sartre.additive.term_model import TermModel
+from sartre.additive.term_model import Singles, TermModel
 from sartre.linear import alignment, explained_by_others
 from sartre.table import Table
 from sartre.validation import as_table
@@ -172,7 +172,7 @@ def _residual(y: NDArray[np.float64], parents: Table, pairs: Sequence[tuple[int,
     size = basis_size(len(y), len(usable), _SPLINES)
     smooths = prepare(parents.values, smooth_bases(parents.values, size, parents.nominal))
     X = np.column_stack([standardise(column) for column in parents.values.T])
-    model = TermModel(y, X, smooths, pair_basis(parents.values, parents.nominal) if pairs else None)
+    model = TermModel(y, Singles(X, smooths), pair_basis(parents.values, parents.nominal) if pairs else None)
     solved = model.solve(terms)
     return y - model.functions(solved) @ solved.beta
 

@@ -16,7 +16,7 @@ from sartre.additive.interactions import (
     rank_polynomials,
 )
 from sartre.additive.splines import spline
-from sartre.additive.term_model import TermModel
+from sartre.additive.term_model import Singles, TermModel
 
 NOTHING = np.empty(0, dtype=np.intp)
 
@@ -137,14 +137,15 @@ def test_main_effects_are_not_taken_for_a_pair():
     assert pair is None or pair.p_value > 1e-3
 
 
-@pytest.mark.parametrize("robust", [False, True])
-def test_a_model_leaves_of_a_pair_what_least_squares_leaves(robust):
+@pytest.mark.parametrize(("robust", "shared"), [(False, False), (True, False), (False, True)])
+def test_a_model_leaves_of_a_pair_what_least_squares_leaves(robust, shared):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(400, 3)) + rng.normal(size=(400, 1))
     y = np.sin(X[:, 0]) + X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=400)
     X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
     basis = pair_basis(X)
-    model = TermModel(y, X, prepare(X, [spline(column, 10).basis() for column in X.T]), basis)
+    smooths = prepare(X, [spline(column, 10).basis() for column in X.T])
+    model = TermModel(y, Singles(X, smooths, shared=shared), basis)
     solved = model.solve([0, 2, (0, 1)])
     for pair in ((0, 2), (0, 1)):
         left = model.left_of_pair(pair, solved, rows=robust)

@@ -91,16 +91,6 @@ def row_products(first, second, out):
 
 
 @compiled()
-def take_blocks(blocks, chosen, out):
-    """Put some blocks of columns side by side. in: blocks (n, d, w), chosen (m,); out: (n, w m)."""
-    n, _, width = blocks.shape
-    for i in range(n):
-        for a in range(chosen.size):
-            for k in range(width):
-                out[i, width * a + k] = blocks[i, chosen[a], k]
-
-
-@compiled()
 def split_by_sign(rows, residual, out):
     """Scale every row by the root of |r_i|: those with r_i > 0 first, the others from the end. Returns how many are.
 

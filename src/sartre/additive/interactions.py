@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from sartre.additive._search_kernels import block_squares, row_products, split_by_sign, take_blocks
+from sartre.additive._search_kernels import block_squares, row_products, split_by_sign
 from sartre.additive.chi_square import weighted_chi_square_tail
 from sartre.additive.design import Basis, diagonalise, rotate
 
@@ -136,7 +136,7 @@ def rank_polynomials(X: NDArray[np.float64]) -> NDArray[np.float64]:
     n, d = X.shape
     result = np.zeros((d, n, DEGREE))
     for j, column in enumerate(X.T):
-        order = np.argsort(column)
+        order = np.argsort(column, kind="stable")
         if (np.diff(column[order]) > 0).all():
             result[j][order] = _polynomials_of_all_ranks(n)
         else:
@@ -285,9 +285,8 @@ class PairSearch:
 
     def _functions(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the functions of some candidates, (n, 4 k): T need not be exact, pairs looked at are done again."""
-        mine = np.empty((len(self._basis.weighted), DEGREE * len(places)), dtype=np.float32)
-        take_blocks(self._basis.weighted, self._candidates[places], mine)
-        return mine
+        weighted = self._basis.weighted
+        return np.take(weighted, self._candidates[places], axis=1).reshape(len(weighted), -1)
 
 
 class LeftOfPair(NamedTuple):

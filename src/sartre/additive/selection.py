@@ -21,7 +21,7 @@ from sartre.additive.interactions import ALL_PAIRS, DEGREE, PairBasis, PairSearc
 from sartre.additive.robust import UNEQUAL, calls_for_robust, has_heavy_tails, leverages, robust_covariance
 from sartre.additive.screening import linear_p_values
 from sartre.additive.smoothing import term_tests
-from sartre.additive.term_model import Surface, TermModel
+from sartre.additive.term_model import Singles, Surface, TermModel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -74,8 +74,8 @@ class Prepared(NamedTuple):
     X: the columns, standardised, missing values at the mean; square (d, d): their mean products, where lines of all of
     them can be fitted at once; straight: which of them have a line (levels have none);
     intervals to screen with, and their null norms, those at the level of unequal variances by themselves; smooths to
-    decide with, and theirs; what pairs are made of where they are wanted; whether the tests are to hold whatever the
-    variance of the noise.
+    decide with, their null norms and their functions; what pairs are made of where they are wanted; whether the tests
+    are to hold whatever the variance of the noise.
     """
 
     X: NDArray[np.float64]
@@ -86,6 +86,7 @@ class Prepared(NamedTuple):
     strict_norms: NDArray[np.float64]
     smooths: Design
     smooth_norms: NullNorms
+    singles: Singles
     pairs: PairBasis | None
     robust: bool
 
@@ -106,7 +107,9 @@ def prepare_selection(
     square = standardised.T @ standardised / n if SAMPLES_A_TERM * d <= n else None
     straight = ~np.isin(np.arange(d), list(nominal))
     norms, strict, smooth_norms = NullNorms(intervals), null_norms(intervals, UNEQUAL / d), NullNorms(smooths)
-    return Prepared(standardised, square, straight, intervals, norms, strict, smooths, smooth_norms, pairs, robust)
+    singles = Singles(standardised, smooths, shared=True)
+    screening, deciding = (intervals, norms, strict), (smooths, smooth_norms, singles)
+    return Prepared(standardised, square, straight, *screening, *deciding, pairs, robust)
 
 
 def screening_level(n_candidates: int) -> float:
@@ -212,7 +215,7 @@ class _Search:
     ) -> None:
         self._prepared, self._y, self._candidates, self._required = prepared, y, candidates, required
         self._robust = prepared.robust
-        self._model = TermModel(y, prepared.X, prepared.smooths, prepared.pairs)
+        self._model = TermModel(y, prepared.singles, prepared.pairs)
         self._tested: tuple[list[Term], Solved, NDArray[np.float64]] | None = None
 
     def tested(self, chosen: list[Term]) -> tuple[Solved, NDArray[np.float64]]:

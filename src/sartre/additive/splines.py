@@ -147,7 +147,8 @@ def _quantile_bins(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], ND
     if len(values) <= MAX_BINS:
         return values[:-1], values
     last = np.searchsorted(np.cumsum(counts), len(column) * np.arange(1, MAX_BINS) / MAX_BINS)
-    ends = np.unique(np.append(last, len(values) - 1))  # the last distinct value of each bin
+    ends = np.append(last, len(values) - 1)  # the last distinct value of each bin
+    ends = ends[np.diff(ends, prepend=-1) > 0]
     starts = np.concatenate(([0], ends[:-1] + 1))
     offset = values[0]  # bin means without the loss of digits that a large offset would bring
     means = offset + np.add.reduceat(counts * (values - offset), starts) / np.add.reduceat(counts, starts)

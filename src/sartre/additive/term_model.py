@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Term: TypeAlias = int | tuple[int, int]  # a variable's own function, or that of a pair
 TOL = 0.05  # of the derivatives of the likelihood: tests hardly change with the last digits of the smoothness
+SHARED_BYTES = 1 << 26  # of the functions of all variables and their products: up to 200 variables at n = 2000
 
 
 class Surface(NamedTuple):
@@ -32,6 +33,56 @@ class Surface(NamedTuple):
     effect: NDArray[np.float64]
 
 
+class Singles:
+    """The smooth functions of every variable; all of them and their products at once, if many models share them.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        All variables, standardised.
+    smooths : Design
+        Their smooth functions, on bins. A straight line that is the only one is taken from `X`: where columns nearly
+        determine each other, what bins round off would look like an effect of others.
+    shared : bool
+        Whether to make all at once, if there is room.
+    """
+
+    def __init__(self, X: NDArray[np.float64], smooths: Design, *, shared: bool = False) -> None:
+        self._X, self._smooths = X, smooths
+        self._all: NDArray[np.float64] | None = None
+        self._matrix: NDArray[np.float64] | None = None
+        n, width = len(X), int(smooths.rank.sum())
+        if shared and 8 * (n + width) * width <= SHARED_BYTES:
+            functions = np.empty((n, width), order="F")
+            for j in range(len(smooths.rank)):
+                functions[:, self._span(j)] = self.functions(j)
+            self._all, self._matrix = functions, functions.T @ functions / n
+
+    def functions(self, j: int) -> NDArray[np.float64]:
+        """Return the functions of a variable, shape (n, k)."""
+        if self._all is not None:
+            return self._all[:, self._span(j)]
+        block, line = self._smooths.table(j)[self._smooths.codes[j]], np.flatnonzero(self.roughness(j) == 0)
+        if len(line) == 1 and self._X[:, j].any():
+            block[:, line[0]] = self._X[:, j]
+        return block
+
+    def roughness(self, j: int) -> NDArray[np.float64]:
+        """Return the roughness of each of them."""
+        return self._smooths.roughness[self._span(j)]
+
+    def products(self, chosen: list[int]) -> NDArray[np.float64] | None:
+        """Return the mean products of all functions of some variables, if they are there."""
+        if self._matrix is None:
+            return None
+        columns = np.concatenate([np.r_[self._span(j)] for j in chosen])
+        return part(self._matrix, columns, columns)
+
+    def _span(self, j: int) -> slice:
+        start = self._smooths.spectrum_start[j]
+        return slice(start, start + self._smooths.rank[j])
+
+
 class TermModel:
     """The terms asked for so far, their inner products and, of each, the smoothness it had last.
 
@@ -41,19 +92,14 @@ class TermModel:
     ----------
     y : array of shape (n,)
         The target, standardised.
-    X : array of shape (n, d)
-        All variables, standardised.
-    smooths : Design
-        Their smooth functions, on bins. A straight line that is the only one is taken from `X`: where columns nearly
-        determine each other, what bins round off would look like an effect of others.
+    singles : Singles
+        The functions of each variable.
     pairs : PairBasis or None
         What pairs are made of.
     """
 
-    def __init__(
-        self, y: NDArray[np.float64], X: NDArray[np.float64], smooths: Design, pairs: PairBasis | None
-    ) -> None:
-        self._y, self._X, self._smooths, self._basis = y, X, smooths, pairs
+    def __init__(self, y: NDArray[np.float64], singles: Singles, pairs: PairBasis | None) -> None:
+        self._y, self._singles, self._basis = y, singles, pairs
         self._place: dict[Term, int] = {}
         self._log_lambda: dict[Term, float] = {}
         self._pairs: dict[Term, PairFunctions] = {}
@@ -147,11 +193,15 @@ class TermModel:
             wider[:, :first] = self._functions[:, :first]
             self._functions = wider
         fresh = np.concatenate(blocks, axis=1, out=self._functions[:, first:last])
-        matrix = np.empty((last, last))
-        matrix[:first, :first] = old.matrix
-        matrix[:first, first:] = self._functions[:, :first].T @ fresh / len(fresh)
-        matrix[first:, :first] = matrix[:first, first:].T
-        matrix[first:, first:] = fresh.T @ fresh / len(fresh)
+        together = [*self._place, *terms]
+        singles = [term for term in together if isinstance(term, int)]
+        matrix = self._singles.products(singles) if len(singles) == len(together) else None
+        if matrix is None:
+            matrix = np.empty((last, last))
+            matrix[:first, :first] = old.matrix
+            matrix[:first, first:] = self._functions[:, :first].T @ fresh / len(fresh)
+            matrix[first:, :first] = matrix[:first, first:].T
+            matrix[first:, first:] = fresh.T @ fresh / len(fresh)
         self.products = Gram(
             n=old.n,
             matrix=matrix,
@@ -164,13 +214,7 @@ class TermModel:
 
     def _block(self, term: Term) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if isinstance(term, int):
-            start = self._smooths.spectrum_start[term]
-            roughness = self._smooths.roughness[start : start + self._smooths.rank[term]]
-            block = self._smooths.table(term)[self._smooths.codes[term]]
-            line = np.flatnonzero(roughness == 0)
-            if len(line) == 1 and self._X[:, term].any():
-                block[:, line[0]] = self._X[:, term]
-            return block, roughness
+            return self._singles.functions(term), self._singles.roughness(term)
         if term[0] == term[1]:
             return self._pair_basis().values[term[0]], np.ones(DEGREE)
         self._pairs[term] = pair_functions(self._pair_basis(), *term)
