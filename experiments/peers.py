@@ -25,6 +25,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     CORL_ORDER: {"iteration": ITERATIONS, "lambda_iter_num": ITERATIONS, "rows": SCORED_ROWS},
 }
 SECONDS: dict[str, float] = {"NOTEARS": 2.0, "NOTEARS-MLP": 25.0, "GraN-DAG": 55.0}  # at 10 variables and 2000 rows
+FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)  # others are the method's own crashes
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -60,7 +62,7 @@ class UnavailableError(RuntimeError):
 
 
 class KilledError(RuntimeError):
-    """A run was ended from outside, by a signal: that says nothing of the method."""
+    """A run was ended by a signal of FROM_OUTSIDE (or for want of memory): that says nothing of the method."""
 
 
 class Outcome(NamedTuple):
@@ -123,7 +125,7 @@ def run(method: str, X: NDArray[np.float64], seed: int, timeout: float) -> Outco
     Raises
     ------
     KilledError
-        If the process is killed.
+        If the process is killed from outside.
     """
     if method not in SETTINGS:
         raise ValueError(f"The 'method' parameter of run must be one of {', '.join(SETTINGS)}. Got {method!r} instead.")
@@ -146,7 +148,7 @@ def _work(folder: Path, timeout: float) -> Outcome:
         )
     except subprocess.TimeoutExpired:
         return _missing(f"not done after {timeout:g} seconds")
-    if done.returncode < 0:
+    if -done.returncode in FROM_OUTSIDE:
         raise KilledError(f"killed by signal {-done.returncode}")
     if done.returncode != 0:
         return _missing(f"failed with exit status {done.returncode}: {_last_line(done.stderr)}")

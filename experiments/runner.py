@@ -146,7 +146,7 @@ def _run_data_set(results: Results, data: Data, trial: int, cells: list[Cell]) -
             logger.warning("%s", error)
             measured = {}
         except peers.KilledError as error:  # no row: it is run again next time
-            logger.warning("%s with %s on %d variables: %s", cell.prune, cell.order or "no order", len(X.T), error)
+            logger.warning("%s, %s on %d variables: %s", cell.order or "no order", cell.prune, X.shape[1], error)
             continue
         text = {name: _text(measured.get(name, "")) for name in MEASURES}
         results.add({**cell.settings(), "trial": str(trial), **text})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sartre.additive import term_model
+from sartre.additive.bases import smooth_bases
 from sartre.additive.design import prepare
 from sartre.additive.interactions import (
     LeftOfPair,
@@ -15,6 +17,7 @@ from sartre.additive.interactions import (
     products,
     rank_polynomials,
 )
+from sartre.additive.selection import standardise
 from sartre.additive.splines import spline
 from sartre.additive.term_model import Singles, TermModel
 
@@ -151,6 +154,21 @@ def test_a_model_leaves_of_a_pair_what_least_squares_leaves(robust, shared):
         left = model.left_of_pair(pair, solved, rows=robust)
         tail = pair_tail(left, model.orders(pair), 1.0, 400)
         assert tail == pytest.approx(plain_tail(basis, y, model.functions(solved), robust)(pair), rel=1e-4)
+
+
+def test_functions_of_single_variables_are_the_same_shared_or_not(monkeypatch):
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.normal(size=(200, 2)), rng.integers(0, 3, 200), np.zeros(200)])
+    smooths = prepare(X, smooth_bases(X, 10, nominal={2}))
+    X = np.column_stack([standardise(column) for column in X.T])
+    shared, alone = Singles(X, smooths, shared=True), Singles(X, smooths)
+    for j in range(4):
+        np.testing.assert_array_equal(shared.functions(j), alone.functions(j))
+    functions = np.hstack([alone.functions(j) for j in (2, 0)])
+    np.testing.assert_allclose(shared.products([2, 0]), functions.T @ functions / 200, atol=1e-12)
+    assert alone.products([2, 0]) is None
+    monkeypatch.setattr(term_model, "SHARED_BYTES", 1000)
+    assert Singles(X, smooths, shared=True).products([2, 0]) is None  # no room
 
 
 def test_statistics_of_all_pairs_are_the_sums_they_stand_for():

@@ -97,6 +97,23 @@ def test_what_was_asked_before_changes_no_score(table, monkeypatch):
     assert {key: forgetful(*key) for key in sets} == forward
 
 
+def test_sets_that_differ_in_variables_of_no_account_are_walked_once(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 20))
+    X[:, 0] += np.sin(2 * X[:, 1]) + X[:, 2] * X[:, 3]
+    X = standardised(X)
+    walks = []
+    walk = local_scores._Tree.walk
+    monkeypatch.setattr(local_scores._Tree, "walk", lambda tree, inside: walks.append(inside) or walk(tree, inside))
+    blocks, scores = block_products(X), LocalScores(X)
+    for _ in range(60):
+        inside = {1, 2, 3} | set(rng.choice(np.arange(4, 20), 8, replace=False).tolist())
+        value, used = slow_score(blocks, 0, inside)
+        found = scores(0, bits(inside))
+        assert (found.value, found.used) == (pytest.approx(value, abs=1e-9), bits(used))
+    assert 1 <= len(walks) < 20
+
+
 def test_variables_that_were_not_used_do_not_matter(table):
     scores = LocalScores(table)
     for target in range(6):

@@ -133,6 +133,10 @@ def test_a_worker_that_is_killed_is_an_error_not_a_result(gcastle, tmp_path):
         run(gcastle, tmp_path, "kill -9 $$")
 
 
+def test_a_worker_that_crashes_is_a_missing_value(gcastle, tmp_path):
+    assert run(gcastle, tmp_path, "kill -SEGV $$").reason == "failed with exit status -11: no message"
+
+
 def test_an_unknown_method_is_refused_by_name(gcastle):
     with pytest.raises(
         ValueError, match=r"'method' parameter of run must be one of CAM-pruning by pyGAM, NOTEARS, .*Got 'PC'"

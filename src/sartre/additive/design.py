@@ -169,5 +169,16 @@ def diagonalise(
     return Rotation(mean, whitened @ np.hstack([lines, rest @ turn]), np.ones(len(kept)), scaled)
 
 
+def spans(start: NDArray[np.intp], width: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return all places in spans that start somewhere and have some widths, one span after the other.
+
+    Examples
+    --------
+    >>> spans(np.array([7, 0]), np.array([2, 3]))
+    array([7, 8, 0, 1, 2])
+    """
+    return np.repeat(start - np.cumsum(width) + width, width) + np.arange(width.sum())
+
+
 def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.intp)

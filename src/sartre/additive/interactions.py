@@ -136,7 +136,7 @@ def rank_polynomials(X: NDArray[np.float64]) -> NDArray[np.float64]:
     n, d = X.shape
     result = np.zeros((d, n, DEGREE))
     for j, column in enumerate(X.T):
-        order = np.argsort(column, kind="stable")
+        order = np.argsort(column)
         if (np.diff(column[order]) > 0).all():
             result[j][order] = _polynomials_of_all_ranks(n)
         else:

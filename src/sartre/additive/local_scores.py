@@ -11,7 +11,7 @@ a BIC and an extended-BIC term; without log(N), the best of thousands of pairs o
 The set matters only through the blocks it has to offer. So the paths of all sets lie in one tree a target: a node is a
 sequence of blocks taken and knows what every other block would gain next, and a score is a walk from the root, at each
 node to the best block whose variables are in the set. No step is ever computed twice, and none grows with n. Variables
-that would gain at no node seen so far make no difference: sets that differ in those alone share their score.
+whose blocks gain at no node seen so far make no difference: sets that differ in those alone share their score.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 
 from sartre.additive._search_kernels import block_gains
 from sartre.additive.blocks import block_products
+from sartre.additive.design import spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +84,7 @@ class LocalScores:
                 self._trees, self._n_bytes = {}, 0
             if target not in self._trees:
                 self._trees[target] = _Tree(self._shared, target)
+                self._n_bytes += self._trees[target].n_bytes
             tree = self._trees[target]
             before = tree.n_bytes
             local = tree.walk(inside)
@@ -133,11 +135,6 @@ class _Shared:
         self.square_start = np.cumsum(width**2) - width**2
 
 
-def _spans(start: NDArray[np.intp], width: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the places in spans of some widths, one span after the other."""
-    return np.repeat(start - (np.cumsum(width) - width), width) + np.arange(width.sum())
-
-
 class _Tree:
     """The paths of one target. Its blocks are numbered by place, and have their columns one after the other."""
 
@@ -148,11 +145,11 @@ class _Tree:
         self.n_bytes = self.matter = 0
         self._matrix, self._room = blocks.matrix, blocks.n // MAX_SHARE
         self._start, self._width, self._at = start, width, np.cumsum(width) - width
-        self._columns = _spans(start, width)
+        self._columns = spans(start, width)
         self._bits = [shared.bits[block] for block in chosen.tolist()]
         self._price = shared.price[chosen]
         cross = blocks.cross[self._columns, target]
-        squares = shared.squares[_spans(shared.square_start[chosen], width**2)]
+        squares = shared.squares[spans(shared.square_start[chosen], width**2)]
         self._root = _Node((), (), cross, squares, Local(0.0, 1.0, 0))
         self._open(self._root, np.empty((len(cross), 0)))
 

@@ -98,8 +98,13 @@ def prepare_selection(
     pairs: PairBasis | None,
     robust: bool = False,
     nominal: Collection[int] = (),
+    *,
+    shared: bool = True,
 ) -> Prepared:
-    """Prepare the screening and the tests of all columns of a table, NaN where missing; `nominal` ones are levels."""
+    """Prepare the screening and the tests of all columns of a table, NaN where missing; `nominal` ones are levels.
+
+    `shared`: whether there will be many targets, so that what they have in common is made at once.
+    """
     standardised = np.empty(X.shape, order="F")
     for j, column in enumerate(X.T):
         standardised[:, j] = standardise(column)
@@ -107,7 +112,7 @@ def prepare_selection(
     square = standardised.T @ standardised / n if SAMPLES_A_TERM * d <= n else None
     straight = ~np.isin(np.arange(d), list(nominal))
     norms, strict, smooth_norms = NullNorms(intervals), null_norms(intervals, UNEQUAL / d), NullNorms(smooths)
-    singles = Singles(standardised, smooths, shared=True)
+    singles = Singles(standardised, smooths, shared=shared)
     screening, deciding = (intervals, norms, strict), (smooths, smooth_norms, singles)
     return Prepared(standardised, square, straight, *screening, *deciding, pairs, robust)
 

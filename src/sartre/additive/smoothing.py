@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sartre.additive._reml_kernels import FLOOR, Point, Wiggles, invert, part, room, smoothness
+from sartre.additive.design import spans
 from sartre.additive.wood import wood_tests
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ class _Model:
 
     def __init__(self, products: Gram, target: int, variables: NDArray[np.intp]) -> None:
         rank = products.rank[variables]
-        columns = np.repeat(products.start[variables] - np.cumsum(rank) + rank, rank) + np.arange(rank.sum())
+        columns = spans(products.start[variables], rank)
         owner = np.repeat(np.arange(len(variables)), rank)
         roughness = products.roughness[columns]
         straight, wiggly = np.flatnonzero(roughness == 0), np.flatnonzero(roughness)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sartre.additive._reml_kernels import part
+from sartre.additive.design import spans
 from sartre.additive.interactions import DEGREE, LeftOfPair, PairBasis, PairFunctions, pair_functions, products
 from sartre.additive.smoothing import Gram, Solved, solve_smooths
 
@@ -57,9 +58,10 @@ class Singles:
             for j in range(len(smooths.rank)):
                 functions[:, self._span(j)] = self.functions(j)
             self._all, self._matrix = functions, functions.T @ functions / n
+            self._all.flags.writeable = False
 
     def functions(self, j: int) -> NDArray[np.float64]:
-        """Return the functions of a variable, shape (n, k)."""
+        """Return the functions of a variable, shape (n, k); not to be written to."""
         if self._all is not None:
             return self._all[:, self._span(j)]
         block, line = self._smooths.table(j)[self._smooths.codes[j]], np.flatnonzero(self.roughness(j) == 0)
@@ -75,7 +77,7 @@ class Singles:
         """Return the mean products of all functions of some variables, if they are there."""
         if self._matrix is None:
             return None
-        columns = np.concatenate([np.r_[self._span(j)] for j in chosen])
+        columns = spans(self._smooths.spectrum_start[chosen], self._smooths.rank[chosen])
         return part(self._matrix, columns, columns)
 
     def _span(self, j: int) -> slice:
@@ -136,7 +138,8 @@ class TermModel:
         """Return what a fit leaves of a pair's functions, sample by sample if `rows`; a small ridge keeps it finite."""
         own: list[Term] = [(j, j) for j in pair]
         self._add([term for term in [*own, pair] if term not in self._place])
-        asked = np.concatenate([self._columns(term) for term in [*own, pair]])
+        places = [self._place[term] for term in [*own, pair]]
+        asked = spans(self.products.start[places], self.products.rank[places])
         turn = np.eye(len(asked), 2 * DEGREE + DEGREE**2)
         turn[2 * DEGREE :, 2 * DEGREE :] = self._pairs[pair].back
         matrix, cross, columns = self.products.matrix, self.products.cross[:, 0], solved.columns
@@ -160,10 +163,6 @@ class TermModel:
     def orders(self, pair: tuple[int, int]) -> NDArray[np.float64]:
         """Return the orders of the products of a pair, (16,)."""
         return np.outer(*(self._pair_basis().orders[j] for j in pair)).ravel()
-
-    def _columns(self, term: Term) -> NDArray[np.intp]:
-        place = self._place[term]
-        return self.products.start[place] + np.arange(self.products.rank[place])
 
     def surface(self, pair: tuple[int, int], beta: NDArray[np.float64]) -> Surface:
         """Return the function of a pair, its coefficients given, over a grid of quantiles."""

@@ -43,6 +43,8 @@ class AutomaticPruning:
     tol : float
     interactions : bool
     robust : bool or "auto"
+    shared : bool
+        Whether many targets are to be fitted: what all of them need is then made at once.
     """
 
     def __init__(
@@ -55,9 +57,10 @@ class AutomaticPruning:
         *,
         interactions: bool,
         robust: bool | str,
+        shared: bool = True,
     ) -> None:
         self._table, self._embedding, self._seed, self._levels, self._tol = table, embedding, seed, levels, tol
-        self._interactions, self._robust = interactions, robust
+        self._interactions, self._robust, self._shared = interactions, robust, shared
         self._lock, self._prepared = Lock(), dict[bool, Prepared]()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -121,7 +124,9 @@ class AutomaticPruning:
                 intervals = prepare(X, interval_bases(X, names, self._embedding, self._seed, nominal))
                 smooths = prepare(X, smooth_bases(X, N_SPLINES, nominal))
                 pairs = pair_basis(X, nominal) if self._interactions else None
-                self._prepared[robust] = prepare_selection(X, intervals, smooths, pairs, robust, nominal)
+                self._prepared[robust] = prepare_selection(
+                    X, intervals, smooths, pairs, robust, nominal, shared=self._shared
+                )
             return self._prepared[robust]
 
 

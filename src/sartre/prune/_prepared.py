@@ -48,7 +48,7 @@ class Settings(NamedTuple):
 class Prepared(NamedTuple):
     """What all targets share, the rows it was prepared from, and how many rows each part saw.
 
-    remade: prepares the same from other rows of the table; none is needed where no value is missing.
+    remade: prepares the same for one target, from other rows of the table; none is needed where no value is missing.
     """
 
     shared: AutomaticPruning | PaperPruning | CountedAutomaticPruning | CountedPaperPruning
@@ -91,6 +91,7 @@ def _of_rows(table: Table, values: Sequence[float], settings: Settings) -> Prepa
         table = without_repeats(table)
         parts += [part for part, wanted in settings.kinds.items() if wanted]
         method = partial(AutomaticPruning, levels=values, **settings.kinds, **settings.shared)
+        for_one = partial(method, shared=False)
     else:
-        method = partial(PaperPruning, penalties=values, **settings.shared)
-    return Prepared(method(table), table, dict.fromkeys(parts, len(table.values)), method)
+        method = for_one = partial(PaperPruning, penalties=values, **settings.shared)
+    return Prepared(method(table), table, dict.fromkeys(parts, len(table.values)), for_one)
