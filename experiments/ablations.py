@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments import methods
-from experiments.claims import ABOUT, no_more, together
+from experiments.claims import ABOUT, about_equal, no_more, together
 from experiments.study import FAMILIES, Cell, Claim, Data, Study
 
 KINDS = [(methods.SCORES, methods.intervals(kind)) for kind in ("random", "forest", "boosting")]
@@ -27,7 +27,7 @@ STUDY = Study(
         Claim(
             "Random intervals do as well as those of forests and boosting, which look at the target,",
             together(*(no_more("shd", KINDS[0], other, ABOUT) for other in KINDS[1:])),
-            "As well: an SHD at most a tenth worse.",
+            "As well: an SHD at most a tenth worse. On ER4 the others find more edges.",
         ),
         Claim(
             "and are faster, as they are shared by all targets.",
@@ -35,12 +35,10 @@ STUDY = Study(
         ),
         Claim(
             "Trees and leaves hardly matter.",
-            together(
-                *(no_more("shd", KINDS[0], other, ABOUT) for other in SIZES),
-                *(no_more("shd", other, KINDS[0], ABOUT) for other in SIZES),
-            ),
-            "Hardly: SHD within a tenth of that of five trees with eight leaves, either way. "
-            "With the automatic penalty they do not matter at all.",
+            together(*(about_equal("shd", other, KINDS[0], ABOUT) for other in SIZES)),
+            "Hardly: SHD within a tenth of that of five trees with eight leaves, either way. More trees are more "
+            "functions under the same penalty, which then weighs less: on ER1 five trees have precision 0.97 and "
+            "recall 0.86, twenty 0.59 and 0.98. With the automatic penalty they do not matter.",
         ),
     ),
 )

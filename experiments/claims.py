@@ -30,6 +30,11 @@ def no_less(
     return _compared(measure, method, than, lambda mine, other: mine >= other - 1e-12, where)
 
 
+def about_equal(measure: str, method: Method, to: Method, factor: float) -> Callable[[pd.DataFrame], list[bool]]:
+    """Return a test: of two means neither is more than `factor` times the other, setting by setting."""
+    return _compared(measure, method, to, lambda a, b: max(a, b) <= factor * min(a, b) + 1e-12, {})
+
+
 def together(*tests: Callable[[pd.DataFrame], Sequence[bool]]) -> Callable[[pd.DataFrame], list[bool]]:
     """Return all the comparisons of several tests."""
     return lambda frame: [one for test in tests for one in test(frame)]

@@ -34,7 +34,9 @@ STUDY = Study(
         Claim(
             "and its SHD and SID are better than the baselines' or comparable.",
             together(*(no_more(what, PAPER, other, ABOUT) for what in ("shd", "sid") for other in (PYGAM, DAS))),
-            "Comparable: at most a tenth worse.",
+            "Comparable: at most a tenth worse. The lasso shrinks strong effects, and what it leaves of them passes "
+            "for an effect of other variables: precision is 0.56 to 0.79 in the mean of a family, pyGAM's 0.93 and "
+            "more.",
         ),
         Claim(
             "(Ours) The defaults have the best SHD and SID throughout.",

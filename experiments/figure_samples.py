@@ -25,14 +25,18 @@ STUDY = Study(
         Claim(
             "SCORE with CAM-pruning has better SHD and SID than SARTRE on ER4.",
             together(*(no_more(what, PYGAM, PAPER, family=("ER4",)) for what in ("shd", "sid"))),
+            "Not with 1000 samples, where SARTRE finds more edges (recall 0.42, pyGAM 0.28).",
         ),
         Claim(
             "SARTRE has better SHD and SID than SCORE with CAM-pruning on ER1.",
             together(*(no_more(what, PAPER, PYGAM, family=("ER1",)) for what in ("shd", "sid"))),
+            "The penalty does not fall as samples grow: from 1000 to 5000 recall goes from 0.89 to 0.86, that of pyGAM "
+            "from 0.83 to 0.97.",
         ),
         Claim(
             "SARTRE has better SHD and SID than DAS on ER1 and ER4.",
             together(*(no_more(what, PAPER, DAS, family=("ER1", "ER4")) for what in ("shd", "sid"))),
+            "Only with 1000 samples, for the same reason.",
         ),
         Claim(
             "(Ours) The defaults have the best SHD and SID throughout.",

@@ -54,14 +54,16 @@ STUDY = Study(
             together(
                 *(no_more(what, PAPER, other, family=SPARSE) for what in ("shd", "sid") for other in (PYGAM, DAS))
             ),
-            "Against CAM-pruning by pyGAM and DAS.",
+            "Against CAM-pruning by pyGAM and DAS. One penalty fits neither: on ER1 it misses edges (recall 0.85 at "
+            "d = 50, pyGAM 0.90), on SF1 it keeps false ones (precision 0.72, pyGAM 0.95).",
         ),
         Claim(
             "SARTRE has SHD and SID comparable to the baselines' on ER4 and SF4.",
             together(
                 *(no_more(what, PAPER, other, ABOUT, family=DENSE) for what in ("shd", "sid") for other in (PYGAM, DAS))
             ),
-            "Comparable: at most a tenth worse.",
+            "Comparable: at most a tenth worse. On ER4 SHD is throughout; on SF4, where CAM-pruning has a recall of "
+            "0.81 at d = 20, the lasso's is 0.70.",
         ),
         Claim(
             "(Ours) The defaults have the best SHD and SID throughout.",

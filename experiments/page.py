@@ -50,7 +50,7 @@ some random orders, and a lower bound on the method. The paper prints numbers in
 compare what it says about them.
 
 **Verdicts** count the settings in which a claim can be seen: *holds* in nine of ten at least, *holds partly* in fewer,
-*does not hold here* in fewer than one in ten.
+*does not hold here* in fewer than one in four.
 """
 
 
@@ -95,7 +95,7 @@ def verdict(claim: Claim, frame: pd.DataFrame) -> str:
     """Return a claim and whether it holds, in one line."""
     seen = list(claim.seen(frame))
     share = sum(seen) / len(seen) if seen else 0.0
-    word = "holds" if share >= 0.9 else "holds partly" if share >= 0.1 else "does not hold here"
+    word = "holds" if share >= 0.9 else "holds partly" if share >= 0.25 else "does not hold here"
     if not seen:
         return f"{claim.text} **Not run yet.**"
     told = f"{word[0].upper()}{word[1:]}"

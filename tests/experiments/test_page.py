@@ -29,6 +29,12 @@ def test_a_verdict_counts_the_settings(mine, word):
     assert f"**{word}**: in {sum(x < 2 for x in mine)} of 2" in told
 
 
+def test_means_are_about_equal_if_neither_is_much_larger():
+    frame = frame_of(*((f"ER{k}", 0, m, x) for k, pair in enumerate([(10, 11), (11, 10), (10, 12), (12, 10), (0, 0)])
+                       for m, x in zip((A, B), pair, strict=True)))  # fmt: skip
+    assert claims.about_equal("shd", A, B, 1.1)(frame) == [True, True, False, False, True]
+
+
 def test_only_trials_that_both_have_are_compared():
     frame = frame_of(("ER1", 0, A, 1.0), ("ER1", 1, A, 100.0), ("ER1", 0, B, 2.0))
     assert claims.no_more("shd", A, B)(frame) == [True]
