@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
-from typing import Literal
 
 from _report import markdown, measured, use_one_thread, versions
 
@@ -22,6 +21,7 @@ use_one_thread()
 
 import numpy as np  # noqa: E402
 from _peers import TOL, adelie_stack, cam_by_mgcv, cam_by_pygam, has_mgcv, paper_stack  # noqa: E402
+from pruning_accuracy import FAMILIES  # noqa: E402
 
 from sartre.metrics import edge_precision, edge_recall, shd, sid  # noqa: E402
 from sartre.prune import SARTRE, CAMPruning  # noqa: E402
@@ -31,12 +31,6 @@ Method = Callable[[np.ndarray], np.ndarray]
 N_SAMPLES = 2000
 MGCV_UP_TO = 20  # half a minute there, the better part of an hour at 50
 SID_UP_TO = 512
-FAMILIES: dict[str, tuple[Literal["ER", "SF"], int]] = {
-    "ER1": ("ER", 1),
-    "SF1": ("SF", 1),
-    "ER4": ("ER", 4),
-    "SF4": ("SF", 4),
-}
 
 
 def sartre(X: np.ndarray) -> np.ndarray:
@@ -78,18 +72,18 @@ def default(X: np.ndarray) -> np.ndarray:
     return SARTRE(random_state=0).fit(X, range(X.shape[1])).adjacency_matrix_
 
 
-def by_family(d: int, seed: int) -> list[list[object]]:
-    """Run the default pruner and pyGAM on one data set a family; the last row is all of them together."""
-    rows: list[list[object]] = []
-    total = np.zeros(2)
-    for name, (kind, density) in FAMILIES.items():
-        data = simulate(random_dag(d, density * d, kind, random_state=seed), N_SAMPLES, random_state=seed)
-        X = data.X[data.dag.topological_order()].to_numpy()
-        default(X)  # compile what it needs, pairs and all
-        seconds = np.array([measured(lambda X=X: default(X), repeat=3)[0], measured(lambda X=X: cam_by_pygam(X))[0]])
-        total += seconds
-        rows.append([d, name, f"{seconds[0]:.3f}", f"{seconds[1]:.1f}", f"{seconds[1] / seconds[0]:.1f}"])
-    return [*rows, [d, "all", f"{total[0]:.3f}", f"{total[1]:.1f}", f"{total[1] / total[0]:.1f}"]]
+def by_family(d: int, seeds: range) -> list[list[object]]:
+    """Run the default pruner and pyGAM on data sets of every family, "random" left out; the last row is their sum."""
+    total: dict[str, np.ndarray] = {}
+    for name, (kind, density, orientation) in FAMILIES.items():
+        for seed in seeds if orientation == "age" else ():
+            data = simulate(random_dag(d, density * d, kind, random_state=seed), N_SAMPLES, random_state=seed)
+            X = data.X[data.dag.topological_order()].to_numpy()
+            default(X)  # compile what it needs, pairs and all
+            ours, pygam = measured(lambda X=X: default(X), repeat=3)[0], measured(lambda X=X: cam_by_pygam(X))[0]
+            total[name] = total.get(name, 0.0) + np.array([ours, pygam])
+    total["all"] = np.sum(list(total.values()), axis=0)
+    return [[d, name, f"{ours:.3f}", f"{pygam:.1f}", f"{pygam / ours:.1f}"] for name, (ours, pygam) in total.items()]
 
 
 def main() -> None:
@@ -100,7 +94,8 @@ def main() -> None:
     parser.add_argument("--alone", type=int, nargs="*", default=[512, 2000], help="sizes without the peers")
     parser.add_argument("--alone-gams", type=int, nargs="*", default=[256], help="CAM-pruning without its peers")
     parser.add_argument("--families", type=int, nargs="*", default=[50], help="sizes of the default beside pyGAM")
-    parser.add_argument("--seed", type=int, default=13000, help="of the data of the families")
+    parser.add_argument("--seeds", type=int, default=3, help="data sets a family")
+    parser.add_argument("--first-seed", type=int, default=13000, help="of these data sets")
     arguments = parser.parse_args()
     print(versions("sartre", "numpy", "scikit-learn", "celer", "adelie", "pygam"), "\n")
     stacks: dict[str, Method] = {
@@ -125,9 +120,10 @@ def main() -> None:
         print(
             f"\ngrowth of SARTRE's time from d = {d0:.0f} to {d1:.0f}: exponent {np.log(t1 / t0) / np.log(d1 / d0):.2f}"
         )
-    by_families = [row for d in arguments.families for row in by_family(d, arguments.seed)]
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    by_families = [row for d in arguments.families for row in by_family(d, seeds)]
     if by_families:
-        print(f"\nSARTRE() beside CAM-pruning by pyGAM, one data set a family, seed {arguments.seed}\n")
+        print(f"\nSARTRE() beside CAM-pruning by pyGAM, seconds of all data sets, seeds {seeds[0]} to {seeds[-1]}\n")
         print(markdown(["d", "family", "SARTRE()", "pyGAM", "ratio"], by_families))
 
 

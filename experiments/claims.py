@@ -35,6 +35,17 @@ def about_equal(measure: str, method: Method, to: Method, factor: float) -> Call
     return _compared(measure, method, to, lambda a, b: max(a, b) <= factor * min(a, b) + 1e-12, {})
 
 
+def mean_of(measure: str, method: Method, **where: object) -> Callable[[pd.DataFrame], float]:
+    """Return a figure: the mean of a measure over all rows of a method in some settings, NaN where there is none."""
+
+    def figure(frame: pd.DataFrame) -> float:
+        for name, value in where.items():
+            frame = frame[frame[name] == value]
+        return float(_of(frame, method, measure, ["trial"]).mean())
+
+    return figure
+
+
 def together(*tests: Callable[[pd.DataFrame], Sequence[bool]]) -> Callable[[pd.DataFrame], list[bool]]:
     """Return all the comparisons of several tests."""
     return lambda frame: [one for test in tests for one in test(frame)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -99,7 +100,10 @@ def verdict(claim: Claim, frame: pd.DataFrame) -> str:
     if not seen:
         return f"{claim.text} **Not run yet.**"
     told = f"{word[0].upper()}{word[1:]}"
-    return f"{claim.text} **{told}**: in {sum(seen)} of {len(seen)} comparisons. {claim.comment}".rstrip()
+    figures = [figure(frame) for figure in claim.figures]
+    why = "" if any(isnan(figure) for figure in figures) else claim.why.format(*figures)
+    parts = [f"{claim.text} **{told}**: in {sum(seen)} of {len(seen)} comparisons.", claim.comment, why]
+    return " ".join(part for part in parts if part)
 
 
 def _table(study: Study, frame: pd.DataFrame) -> list[str]:

@@ -89,11 +89,16 @@ SETTINGS = (*(field.name for field in fields(Data)), "order", "prune")
 
 
 class Claim(NamedTuple):
-    """What the paper says, the settings in which it can be seen with whether it is, and what there is to add."""
+    """What the paper says, the settings in which it can be seen with whether it is, and what there is to add.
+
+    why: with a place for each of the figures, which come from the rows; left out where one of them was not run.
+    """
 
     text: str
     seen: Callable[[pd.DataFrame], Sequence[bool]]
     comment: str = ""
+    why: str = ""
+    figures: Sequence[Callable[[pd.DataFrame], float]] = ()
 
 
 class Study(NamedTuple):

@@ -29,6 +29,16 @@ def test_a_verdict_counts_the_settings(mine, word):
     assert f"**{word}**: in {sum(x < 2 for x in mine)} of 2" in told
 
 
+def test_the_figures_of_a_reason_come_from_the_rows_and_without_them_there_is_no_reason():
+    frame = frame_of(("ER1", 0, A, 1.0), ("ER1", 1, A, 2.0), ("SF1", 0, A, 7.0), ("ER1", 0, B, 2.0))
+    claim = Claim(
+        "A beats B.", claims.no_more("shd", A, B), "So.", "A has {:.1f}.", [claims.mean_of("shd", A, family="ER1")]
+    )
+    assert page.verdict(claim, frame).endswith("in 1 of 1 comparisons. So. A has 1.5.")
+    unseen = claim._replace(figures=[claims.mean_of("shd", A, family="SF4")])
+    assert page.verdict(unseen, frame).endswith("in 1 of 1 comparisons. So.")
+
+
 def test_means_are_about_equal_if_neither_is_much_larger():
     frame = frame_of(*((f"ER{k}", 0, m, x) for k, pair in enumerate([(10, 11), (11, 10), (10, 12), (12, 10), (0, 0)])
                        for m, x in zip((A, B), pair, strict=True)))  # fmt: skip
