@@ -115,9 +115,14 @@ def _table(study: Study, frame: pd.DataFrame) -> list[str]:
     means, deviations = grouped.mean(), grouped.std(ddof=0)
     lines = [_row("data", "method", *(LABELS[name] for name in measures)), _row(*["---"] * (len(measures) + 2))]
     for key in means.index:
-        cells = [f"{means.loc[key, m]:.3g} ± {deviations.loc[key, m]:.2g}" for m in measures]
+        cells = [f"{short(means.loc[key, m], 3)} ± {short(deviations.loc[key, m], 2)}" for m in measures]
         lines.append(_row(*key, *("–" if "nan" in cell else cell for cell in cells)))
     return ['??? note "All numbers"', "", *(f"    {line}" for line in lines)] if study.axis else lines
+
+
+def short(value: float, digits: int) -> str:
+    """Return a number with so many digits, larger ones whole: 1268, not 1.27e+03."""
+    return f"{value:.0f}" if value >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 def _places(study: Study, frame: pd.DataFrame) -> list[str]:

@@ -39,6 +39,11 @@ def test_the_figures_of_a_reason_come_from_the_rows_and_without_them_there_is_no
     assert page.verdict(unseen, frame).endswith("in 1 of 1 comparisons. So.")
 
 
+@pytest.mark.parametrize(("value", "told"), [(0.01234, "0.0123"), (7.0, "7"), (999.6, "1000"), (1268.4, "1268")])
+def test_numbers_are_short_and_large_ones_whole(value, told):
+    assert page.short(value, 3) == told
+
+
 def test_means_are_about_equal_if_neither_is_much_larger():
     frame = frame_of(*((f"ER{k}", 0, m, x) for k, pair in enumerate([(10, 11), (11, 10), (10, 12), (12, 10), (0, 0)])
                        for m, x in zip((A, B), pair, strict=True)))  # fmt: skip
