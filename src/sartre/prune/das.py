@@ -32,17 +32,18 @@ class DAS(BaseEstimator):
     """Filter the candidate parents by the score function, then prune what is left.
 
     Among the predecessors of a variable l and l itself, l is a leaf, and there the derivative H_lj = d s_l / d x_j of
-    its score is zero if and only if j is no parent. So the candidates are ranked by the median of
-    abs(H_lj): the first `min_parents` stay, of the next, up to `max_parents`, those stay whose abs(H_lj) is larger
-    than that of a variable that is no parent (one-sided Welch test). The published method takes the weakest candidate
-    for that variable, which may be a true parent where few candidates remain; here it is a column of independent
-    noise, added for the purpose. So that it is like the others, every column is replaced by normal scores of its
-    ranks, which changes neither where H_lj is zero nor anything about units and outliers.
+    its score is zero if and only if j is no parent. So the candidates are ranked by the absolute value of the median of
+    H_lj over the samples, where what is only noise cancels: the first `min_parents` stay, of the next, up to
+    `max_parents`, those stay whose abs(H_lj) is larger than that of a variable that is no parent (one-sided Welch
+    test). The published method takes the weakest candidate for that variable, which may be a true parent where few
+    candidates remain; here it is a column of independent noise, added for the purpose. So that it is like the others,
+    every column is replaced by normal scores of its ranks, which changes neither where H_lj is zero nor anything about
+    units and outliers.
 
     Levels of a category have no derivative: one of three levels or more passes the filter as a parent, has no filter as
     a target, and takes no part in that of others; two levels are 0 and 1.
 
-    One O(n^3) factorisation a variable and O(n^2 + n d) memory.
+    One O(n^3) factorisation a variable, in single precision where that is safe, and O(n^2 + n d) memory.
 
     Parameters
     ----------
@@ -145,21 +146,23 @@ class DAS(BaseEstimator):
             parents = before[allowed[before, leaf]]
             if len(parents) > self.min_parents and varies[leaf] and not nominal[leaf]:
                 scores = np.hstack([values[:, [leaf]], values[:, before], noise[:, None]])
-                columns = Stein(scores, self.eta).hessian_column(0)
-                parents = self._passing(np.abs(columns[:, 1:]), before, parents)
+                derivatives = Stein(scores, self.eta, fast=True).hessian_column(0)
+                parents = self._passing(derivatives[:, 1:], before, parents)
             kept[parents, leaf] = True
             logger.info("filter: %d of %d targets", len(positions) - k, len(positions) - 1)
         return kept
 
     def _passing(
-        self, sizes: NDArray[np.float64], before: NDArray[np.intp], parents: NDArray[np.intp]
+        self, derivatives: NDArray[np.float64], before: NDArray[np.intp], parents: NDArray[np.intp]
     ) -> NDArray[np.intp]:
-        """Return the parents that stay; `sizes` are abs(H_lj) of the predecessors `before`, and of noise in the end."""
+        """Return the parents that stay; `derivatives` are H_lj of the predecessors `before`, and of noise at last."""
         column = {int(j): k for k, j in enumerate(before)}
         mine = np.array([column[int(j)] for j in parents])
-        ranked = mine[np.argsort(-np.median(sizes[:, mine], axis=0), kind="stable")][: self.max_parents]
+        strength = np.abs(np.median(derivatives[:, mine], axis=0))
+        ranked = mine[np.argsort(-strength, kind="stable")][: self.max_parents]
         first, rest = ranked[: self.min_parents], ranked[self.min_parents :]
         if len(rest):
-            tests: Any = ttest_ind(sizes[:, rest], sizes[:, [-1]], equal_var=False, alternative="greater")
+            sizes = np.abs(derivatives[:, [*rest, -1]])
+            tests: Any = ttest_ind(sizes[:, :-1], sizes[:, [-1]], equal_var=False, alternative="greater")
             rest = rest[tests.pvalue < self.alpha]
         return before[np.append(first, rest)]
