@@ -1,38 +1,69 @@
-"""Comparisons in which a claim can be seen: one for every panel and place on the axis."""
+"""Comparisons in which a claim can be seen: one for every kind of data, and every measure that it speaks of."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import pandas as pd
+    Seen = Callable[[pd.DataFrame], Sequence[bool]]
+    Where = dict[str, Sequence[object]]
 
 Method = tuple[str, str]
 ABOUT = 1.1  # comparable: at most a tenth worse
 
 
-def no_more(
-    measure: str, method: Method, than: Method, factor: float = 1.0, **where: Sequence[object]
-) -> Callable[[pd.DataFrame], list[bool]]:
+def no_more(measure: str, method: Method, than: Method, factor: float = 1.0, **where: Sequence[object]) -> Seen:
     """Return a test: the mean of a measure is at most `factor` times that of another method, setting by setting.
 
     `where` names the settings that count, such as ``family=("ER1", "SF1")``. Trials count that both methods have.
     """
-    return _compared(measure, method, than, lambda mine, other: mine <= factor * other + 1e-12, where)
+    return lambda frame: _compared(frame, measure, (method, than), _at_most(factor), where).tolist()
 
 
-def no_less(
-    measure: str, method: Method, than: Method, **where: Sequence[object]
-) -> Callable[[pd.DataFrame], list[bool]]:
-    """Return a test: the mean of a measure is at least that of another method, setting by setting."""
-    return _compared(measure, method, than, lambda mine, other: mine >= other - 1e-12, where)
-
-
-def about_equal(measure: str, method: Method, to: Method, factor: float) -> Callable[[pd.DataFrame], list[bool]]:
+def about_equal(measure: str, method: Method, to: Method, factor: float) -> Seen:
     """Return a test: of two means neither is more than `factor` times the other, setting by setting."""
-    return _compared(measure, method, to, lambda a, b: max(a, b) <= factor * min(a, b) + 1e-12, {})
+
+    def holds(a: float, b: float) -> bool:
+        return max(a, b) <= factor * min(a, b) + 1e-12
+
+    return lambda frame: _compared(frame, measure, (method, to), holds, {}).tolist()
+
+
+def best(
+    measures: Sequence[str], method: Method, others: Sequence[Method], factor: float = 1.0, **where: Sequence[object]
+) -> Seen:
+    """Return a test: no other method that was run has a better mean, one comparison a setting and measure.
+
+    F1, precision and recall are better when larger. With a `factor`, at most so many times worse than the best (of
+    measures that are better when smaller).
+    """
+
+    def seen(frame: pd.DataFrame) -> list[bool]:
+        outcomes: list[bool] = []
+        for measure in measures:
+            larger = measure in ("f1", "precision", "recall")
+            pairs = [(other, method) if larger else (method, other) for other in others]
+            against = [_compared(frame, measure, pair, _at_most(factor), where) for pair in pairs]
+            held = pd.concat(against, axis=1, join="outer")
+            outcomes += held.fillna(value=True).astype(bool).all(axis=1).tolist()
+        return outcomes
+
+    return seen
+
+
+def grows(measure: str, method: Method, to: Method, axis: str) -> Seen:
+    """Return a test: the ratio of two means is larger at the end of an axis than at its beginning, by family."""
+
+    def seen(frame: pd.DataFrame) -> list[bool]:
+        ends = [frame[frame[axis] == end] for end in (frame[axis].min(), frame[axis].max())]
+        first, last = (_ratio(part, measure, method, to) for part in ends)
+        return (last > first).tolist()
+
+    return seen
 
 
 def mean_of(measure: str, method: Method, **where: object) -> Callable[[pd.DataFrame], float]:
@@ -46,28 +77,31 @@ def mean_of(measure: str, method: Method, **where: object) -> Callable[[pd.DataF
     return figure
 
 
-def together(*tests: Callable[[pd.DataFrame], Sequence[bool]]) -> Callable[[pd.DataFrame], list[bool]]:
+def together(*tests: Seen) -> Seen:
     """Return all the comparisons of several tests."""
     return lambda frame: [one for test in tests for one in test(frame)]
 
 
-def _compared(
-    measure: str,
-    method: Method,
-    than: Method,
-    holds: Callable[[float, float], bool],
-    where: dict[str, Sequence[object]],
-) -> Callable[[pd.DataFrame], list[bool]]:
-    def seen(frame: pd.DataFrame) -> list[bool]:
-        for name, values in where.items():
-            frame = frame[frame[name].isin(values)]
-        keys = [name for name in ("study_data", "trial") if name in frame]
-        mine, other = (_of(frame, method, measure, keys), _of(frame, than, measure, keys))
-        both = mine.to_frame("mine").join(other.to_frame("other"), how="inner")
-        means = both.groupby(level="study_data")[["mine", "other"]].mean()
-        return [holds(a, b) for a, b in means.itertuples(index=False)]
+def _at_most(factor: float) -> Callable[[float, float], bool]:
+    return lambda mine, other: mine <= factor * other + 1e-12
 
-    return seen
+
+def _compared(
+    frame: pd.DataFrame, measure: str, pair: tuple[Method, Method], holds: Callable[[float, float], bool], where: Where
+) -> pd.Series:
+    """Return whether a comparison of two means holds, one value for each kind of data that both were run on."""
+    for name, values in where.items():
+        frame = frame[frame[name].isin(values)]
+    mine, other = (_of(frame, method, measure, ["study_data", "trial"]) for method in pair)
+    both = mine.to_frame("mine").join(other.to_frame("other"), how="inner")
+    means = both.groupby(level="study_data")[["mine", "other"]].mean()
+    return pd.Series([holds(a, b) for a, b in means.itertuples(index=False)], index=means.index, dtype=object)
+
+
+def _ratio(frame: pd.DataFrame, measure: str, method: Method, to: Method) -> pd.Series:
+    """Return the ratio of two methods' means, one value a family."""
+    mine, other = (_of(frame, one, measure, ["family"]).groupby(level="family").mean() for one in (method, to))
+    return mine / other
 
 
 def _of(frame: pd.DataFrame, method: Method, measure: str, keys: list[str]) -> pd.Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -19,45 +20,57 @@ if TYPE_CHECKING:
 
     from experiments.study import Study
 
-COLOURS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#999933", "#882255")
+COLOURS = {  # of a method, or of its pruner: the same in all figures
+    OURS: "#4477aa",
+    "CORL + CAM-pruning": "#999933",
+    "SARTRE": "#66ccee",
+    "CAM-pruning": "#228833",
+    "CAM-pruning by pyGAM": "#ccbb44",
+    "DAS": "#ee6677",
+    "SARTRE(0.1)": "#aa3377",
+    "SARTRE(0.15)": "#cc6677",
+    "SARTRE(0.2)": "#ddaa33",
+    "SARTRE(0.25)": "#88aa66",
+    "SARTRE(0.3)": "#777777",
+    "NOTEARS": "#bbbbbb",
+    "NOTEARS-MLP": "#777777",
+    "GraN-DAG": "#882255",
+}
 AXES = {"nodes": "variables", "samples": "samples"}
 SWEEP = {"nodes": ("samples", 2000), "samples": ("nodes", 20)}  # what stands still while the other changes
 
 
 def draw(study: Study, frame: pd.DataFrame, folder: Path) -> list[Path]:
-    """Draw a study's figure as PNG and SVG; a table has none."""
+    """Draw a study's figure as PNG and SVG, a column a family, a row a measure; a table has none."""
     if not study.axis:
         return []
     sweeps = ("nodes", "samples") if study.axis == "both" else (study.axis,)
-    panels = [(family, axis) for axis in sweeps for family in frame["family"].unique()]
-    figure = Figure(
-        figsize=(
-            width := (5.0 if study.axis == "change" else 2.9) * len(panels) + 0.5,
-            2.4 * len(study.measures) + 0.8,
-        ),
-        layout="constrained",
-    )
+    rows = [(axis, measure) for axis in sweeps for measure in study.measures]
+    families = list(frame["family"].unique())
+    width = (5.0 if study.axis == "change" else 2.9) * len(families) + 0.5
+    figure = Figure(figsize=(width, 2.4 * len(rows) + 0.8), layout="constrained")
     FigureCanvasAgg(figure)
-    grid = figure.subplots(len(study.measures), len(panels), squeeze=False)
-    colours: dict[str, str] = dict(zip(_methods(frame), COLOURS, strict=False))
-    for column, (family, axis) in enumerate(panels):
+    grid = figure.subplots(len(rows), len(families), squeeze=False)
+    colours = _colours(frame)
+    for (row, (axis, measure)), (column, family) in product(enumerate(rows), enumerate(families)):
         part = frame[frame["family"] == family]
         if len(sweeps) == 2 and (still := SWEEP[axis])[1] in part[still[0]].to_numpy():
             part = part[part[still[0]] == still[1]]
-        for row, measure in enumerate(study.measures):
-            _panel(grid[row, column], part, axis, measure, colours)
-            grid[row, column].set_ylabel(LABELS[measure].split(",")[0] if column == 0 else "")
-        grid[0, column].set_title(family)
-        grid[-1, column].set_xlabel(AXES.get(axis, ""))
+        axes = grid[row, column]
+        _panel(axes, part, axis, measure, colours)
+        axes.set_ylabel(LABELS[measure].split(",")[0] if column == 0 else "")
+        axes.set_title(family if measure == study.measures[0] else "")
+        axes.set_xlabel(AXES.get(axis, "") if measure == study.measures[-1] else "")
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=max(1, int(width / 2.9)), frameon=False)
     return _saved(figure, folder, study.name)
 
 
-def _methods(frame: pd.DataFrame) -> list[str]:
-    """Return the methods, ours first: it keeps its colour in all figures."""
-    found = list(frame["method"].unique())
-    return [*(name for name in found if name == OURS), *(name for name in found if name != OURS)]
+def _colours(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the methods, ours first, and their colours."""
+    pruners = dict(zip(frame["method"], frame["prune"], strict=True))
+    found = sorted(pruners, key=lambda method: method != OURS)
+    return {method: COLOURS.get(method) or COLOURS[pruners[method]] for method in found}
 
 
 def _panel(axes: Axes, part: pd.DataFrame, axis: str, measure: str, colours: dict[str, str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments import methods
-from experiments.claims import no_more, together
+from experiments.claims import best, mean_of, no_more, together
 from experiments.study import Cell, Claim, Data, Study
 
 DAS, PAPER, OURS = ((methods.TRUE, name) for name in (methods.DAS_, methods.paper(), methods.AUTO))
@@ -32,10 +32,17 @@ STUDY = Study(
         Claim(
             "SARTRE has better SHD and SID than DAS.",
             together(*(no_more(what, PAPER, DAS) for what in ("shd", "sid"))),
+            "DAS keeps at most 20 candidates of a variable, by derivatives that the estimator hardly sees any more.",
+            "Its recall on ER1 falls from {:.2f} at d = 64 to {:.2f} at d = 512. CAM-pruning of all candidates has an "
+            "SHD of {:.0f} and {:.0f} there, SARTRE(0.1) of {:.0f} and {:.0f}.",
+            (
+                *(mean_of("recall", DAS, family="ER1", nodes=d) for d in (64, 512)),
+                *(mean_of("shd", one, family="ER1", nodes=d) for one in (CAM, PAPER) for d in (64, 512)),
+            ),
         ),
         Claim(
             "(Ours) The default pruner has the best SHD and SID.",
-            together(*(no_more(what, OURS, other) for what in ("shd", "sid") for other in (CAM, DAS, PAPER))),
+            best(("shd", "sid"), OURS, (CAM, DAS, PAPER, PYGAM)),
         ),
     ),
 )

@@ -21,12 +21,13 @@ from experiments import (
     table_real,
 )
 from experiments.drawing import draw
+from experiments.methods import needs_peers
 from sartre.files import write_text_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from experiments.study import Study
+    from experiments.study import Cell, Study
 
 HERE = Path(__file__).parent
 RESULTS, PAGE = HERE / "results", HERE.parent / "docs" / "reproduction.md"
@@ -56,6 +57,12 @@ def estimate(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> tu
     return data_sets, seconds
 
 
+def _left(name: str, trials: int) -> list[Cell]:
+    """Return the cells of a study that are not all done."""
+    todo = runner.missing(STUDIES[name], runner.Results(RESULTS, name), trials, quick=False)
+    return [cell for _, _, cells in todo for cell in cells]
+
+
 def _set_up_peers() -> None:
     """Make the environment of the peers; without one, what needs them is left for another run, with a warning."""
     logger.info("Setting up pyGAM and gCastle")
@@ -67,7 +74,7 @@ def _set_up_peers() -> None:
 
 def reproduce(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> list[Path]:
     """Run what is missing of the studies, draw their figures and write the page; returns the files written."""
-    if not quick:
+    if not quick and any(needs_peers(cell) for name in names for cell in _left(name, trials)):
         _set_up_peers()
     written = [runner.run(STUDIES[name], folder_of(quick=quick), trials, jobs, quick=quick) for name in names]
     return [*written, *tell(names, quick=quick)]

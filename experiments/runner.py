@@ -16,6 +16,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
 
 from experiments import peers
 from experiments.methods import (
@@ -125,7 +126,7 @@ def run(study: Study, folder: Path, trials: int, jobs: int, *, quick: bool) -> P
         todo = [one for one in left if one[2]]
     logger.info("%s: 0 of %d data sets", study.name, len(todo))
     work = (delayed(_run_data_set)(results, *one) for one in todo)
-    with parallel_config("loky", inner_max_num_threads=1):
+    with parallel_config("loky", inner_max_num_threads=1), threadpool_limits(1):  # the latter for a single job
         done: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
         try:
             for k, _ in enumerate(done, start=1):

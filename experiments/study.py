@@ -92,6 +92,7 @@ class Claim(NamedTuple):
     """What the paper says, the settings in which it can be seen with whether it is, and what there is to add.
 
     why: with a place for each of the figures, which come from the rows; left out where one of them was not run.
+    needed: share of the comparisons from which on it holds; a half where the claim says "most" or "often".
     """
 
     text: str
@@ -99,6 +100,7 @@ class Claim(NamedTuple):
     comment: str = ""
     why: str = ""
     figures: Sequence[Callable[[pd.DataFrame], float]] = ()
+    needed: float = 0.9
 
 
 class Study(NamedTuple):

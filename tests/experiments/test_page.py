@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+from itertools import product
+
+import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import claims, page, reproduce
+from experiments import claims, page, reproduce, table_real
 from experiments.figure_breaks import CHANGES, change_of
+from experiments.runner import MEASURES
 from experiments.study import Claim
+from sartre.datasets import load_sachs
+from sartre.metrics import sid
 
 FULL, QUICK = False, True
-A, B = ("SCORE", "A"), ("SCORE", "B")
+A, B, C = (("SCORE", name) for name in "ABC")
 
 
 def frame_of(*rows: tuple[str, int, tuple[str, str], float]) -> pd.DataFrame:
@@ -27,6 +33,13 @@ def test_a_verdict_counts_the_settings(mine, word):
     frame = frame_of(*(row for k, x in enumerate(mine) for row in ((f"ER{k}", 0, A, x), (f"ER{k}", 0, B, 2.0))))
     told = page.verdict(Claim("A beats B.", claims.no_more("shd", A, B)), frame)
     assert f"**{word}**: in {sum(x < 2 for x in mine)} of 2" in told
+
+
+def test_what_is_said_of_most_settings_holds_in_half_of_them():
+    frame = frame_of(*((f"ER{k}", 0, m, x) for k, pair in enumerate([(1, 2), (9, 2)])
+                       for m, x in zip((A, B), pair, strict=True)))  # fmt: skip
+    claim = Claim("A mostly beats B.", claims.no_more("shd", A, B), needed=0.5)
+    assert "**Holds**: in 1 of 2" in page.verdict(claim, frame)
 
 
 def test_the_figures_of_a_reason_come_from_the_rows_and_without_them_there_is_no_reason():
@@ -53,7 +66,24 @@ def test_means_are_about_equal_if_neither_is_much_larger():
 def test_only_trials_that_both_have_are_compared():
     frame = frame_of(("ER1", 0, A, 1.0), ("ER1", 1, A, 100.0), ("ER1", 0, B, 2.0))
     assert claims.no_more("shd", A, B)(frame) == [True]
-    assert claims.no_less("shd", A, B)(frame) == [False]
+
+
+def test_the_best_beats_all_that_were_run_and_larger_is_better_for_some_measures():
+    frame = frame_of(
+        *(("ER1", 0, method, shd) for method, shd in ((A, 2.0), (B, 2.0), (C, 3.0))),  # a tie counts
+        *(("ER4", 0, method, shd) for method, shd in ((A, 2.0), (B, 3.0), (C, 1.9))),
+        *(("SF1", 0, method, shd) for method, shd in ((A, 2.0), (C, 4.0))),  # B was not run
+        ("SF4", 0, A, 2.0),  # nothing to compare with
+    )
+    assert claims.best(["shd"], A, [B, C])(frame) == [True, False, True]
+    assert claims.best(["shd"], A, [B, C], claims.ABOUT)(frame) == [True, True, True]
+    assert claims.best(["recall"], A, [B, C])(frame.rename(columns={"shd": "recall"})) == [False, False, False]
+
+
+def test_a_ratio_grows_along_an_axis():
+    rows = [("ER1", 1.0, 2.0, 100), ("ER1", 3.0, 2.0, 500), ("SF1", 1.0, 1.0, 100), ("SF1", 1.0, 2.0, 500)]
+    frame = pd.concat([frame_of((f, 0, A, a), (f, 0, B, b)).assign(samples=n) for f, a, b, n in rows])
+    assert claims.grows("shd", A, B, "samples")(frame) == [True, False]
 
 
 def test_settings_that_do_not_count_are_left_out_and_what_was_not_run_is_told():
@@ -73,6 +103,35 @@ def test_every_change_is_found_again():
     cells = reproduce.STUDIES["figure-breaks"].cells(FULL)
     frame = pd.DataFrame([cell.settings() for cell in cells])
     assert {change_of(row) for row in frame.itertuples()} == set(CHANGES)
+
+
+def test_the_papers_numbers_stand_beside_ours_and_failures_are_counted(tmp_path):
+    rows = [cell.settings() | {"trial": "0", **dict.fromkeys(MEASURES, "1")} for cell in table_real.cells(FULL)]
+    rows[-1] |= dict.fromkeys(MEASURES, "")
+    pd.DataFrame(rows).to_csv(tmp_path / "table-real.csv", index=False)
+    text = page.section(table_real.STUDY, page.read(tmp_path / "table-real.csv"), "")
+    assert text.count("| 43.2, 102.4, 14.7 |") == 2  # beside both forms of Sachs, with replacement only
+    assert text.count("| 12.9, 60.0, 3.18 |") == 1
+    assert "Runs of peers without a result: 1." in text
+    data = [line.split("|")[1] for line in text.splitlines() if line.startswith("| ")]
+    assert (
+        len([one for one, before in zip(data[1:], data[:-1], strict=True) if one != before]) == 7
+    )  # no data set twice
+
+
+def test_no_graph_has_a_sid_above_62_on_sachs():
+    truth = load_sachs().dag
+    d = len(truth)
+    empty = np.zeros((d, d), dtype=int)
+    base, most = sid(truth, empty), sid(truth, empty)
+    for child in range(d):  # the distance is a sum over variables, each with its own set of parents
+        worst = base
+        for chosen in product((0, 1), repeat=d - 1):
+            graph = empty.copy()
+            graph[np.arange(d) != child, child] = chosen
+            worst = max(worst, sid(truth, graph))
+        most += worst - base
+    assert most == 62
 
 
 def test_quick_results_become_figures_and_a_page(tmp_path, monkeypatch):
