@@ -94,6 +94,7 @@ def _panel(axes: Axes, part: pd.DataFrame, axis: str, measure: str, colours: dic
         axes.set_yscale("log")
     if axis == "nodes" and part["nodes"].max() > 100:
         axes.set_xscale("log", base=2)
+        axes.set_xticks(sizes := sorted(part["nodes"].unique()), [str(size) for size in sizes])
     axes.spines[["top", "right"]].set_visible(False)
 
 

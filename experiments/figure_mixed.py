@@ -45,7 +45,8 @@ STUDY = Study(
             SAME,
             (CAM, PYGAM, DAS, PAPER, SAME),
             "CaPS sees the columns' units, in which all noise has variance one here: that tells the direction of "
-            "linear mechanisms. The defaults standardise the columns and do without, at a price on sparse and small graphs.",
+            "linear mechanisms. The defaults standardise the columns and do without, at a price on sparse and on "
+            "small graphs.",
         ),
     ),
 )
