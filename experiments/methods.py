@@ -128,7 +128,7 @@ def expected_seconds(cells: list[Cell]) -> float:
     """
     n, d = cells[0].data.samples / 2000, cells[0].data.nodes / 20
     orders = {CORL: 120.0, SCORES: 2.5 * n**2.5 * d, CAPS: 2.5 * n**2.5 * d, OURS: 0.5 * d**1.6}
-    pruners = {CAM: 0.1 * n * d**1.8, DAS_: 2.0 * n**2.3 * d**1.4, AUTO: 0.2 * n * d**1.5}
+    pruners = {CAM: 0.1 * n * d**1.8, DAS_: 0.85 * n**2.5 * d**1.45, AUTO: 0.2 * n * d**1.5}
     pruners |= {PYGAM: 2.0 + 1.5 * n * d**2.1, **peers.SECONDS}
     for cell in cells:
         pruners.setdefault(cell.prune, 3.0 if "forest" in cell.prune or "boosting" in cell.prune else 0.02 * d**2)
