@@ -38,8 +38,7 @@ def best(
 ) -> Seen:
     """Return a test: no other method that was run has a better mean, one comparison a setting and measure.
 
-    F1, precision and recall are better when larger. With a `factor`, at most so many times worse than the best (of
-    measures that are better when smaller).
+    F1, precision and recall are better when larger. With a `factor`, at most so many times worse than the best.
     """
 
     def seen(frame: pd.DataFrame) -> list[bool]:

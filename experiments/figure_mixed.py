@@ -7,9 +7,7 @@ from experiments.claims import ABOUT, mean_of, no_more, together
 from experiments.figure_variables import OURS, ours
 from experiments.study import FAMILIES, SWEEPS, Cell, Claim, Data, Study
 
-CAM, PYGAM, DAS, PAPER, SAME = (
-    (methods.CAPS, name) for name in (methods.CAM, methods.PYGAM, methods.DAS_, methods.paper(), methods.AUTO)
-)
+CAM, PYGAM, DAS, PAPER, SAME = ((methods.CAPS, name) for name in methods.PRUNED)
 
 
 def cells(quick: bool) -> list[Cell]:

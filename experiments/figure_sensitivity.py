@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments import methods
-from experiments.claims import ABOUT, best, no_more, together
+from experiments.claims import ABOUT, best, mean_of, no_more, together
 from experiments.study import FAMILIES, SWEEPS, Cell, Claim, Data, Study
 
 FIRST, *LARGER = ((methods.SCORES, methods.paper(penalty)) for penalty in methods.PENALTIES)
@@ -40,8 +40,9 @@ STUDY = Study(
         Claim(
             "with 1000 samples it is often worse than larger penalties.",
             together(*(no_more(what, other, FIRST, samples=(1000,)) for what in ("shd", "sid") for other in LARGER)),
-            "In SHD on SF1 it is; on the others the edges that a larger penalty loses are more than the false ones it "
-            "saves.",
+            why="In SHD on SF1 it is ({:.1f}, with 0.15 {:.1f}); on the others a larger penalty loses more true "
+            "edges than the false ones it saves.",
+            figures=tuple(mean_of("shd", one, family="SF1", samples=1000) for one in (FIRST, LARGER[0])),
             needed=0.5,
         ),
     ),

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
     from experiments.claims import Method
 
-USUAL, PYGAM, DAS, PAPER, SAME = (
-    (methods.SCORES, name) for name in (methods.CAM, methods.PYGAM, methods.DAS_, methods.paper(), methods.AUTO)
-)
+USUAL, PYGAM, DAS, PAPER, SAME = ((methods.SCORES, name) for name in methods.PRUNED)
 OURS = (methods.OURS, methods.AUTO)
 BASELINES = (USUAL, PYGAM, DAS)
 COMPARED = (*BASELINES, PAPER, SAME, OURS)

@@ -66,6 +66,7 @@ def intervals(kind: str = "random", trees: int = 5, leaves: int = 8) -> str:
     return f"SARTRE(0.1) {kind} {trees}x{leaves}"
 
 
+PRUNED = (CAM, PYGAM, DAS_, paper(), AUTO)  # compared on one order
 for _penalty in PENALTIES:
     _PRUNERS[paper(_penalty)] = lambda seed, penalty=_penalty: SARTRE(penalty, random_state=seed)
 for _kind, _trees, _leaves in [("forest", 5, 8), ("boosting", 5, 8), *(("random", *size) for size in TREES)]:
