@@ -11,11 +11,11 @@ import scipy
 from _report import markdown, measured
 
 import sartre
-from sartre.devices import as_array, check_device
+from sartre.compute.devices import as_array, check_device
 from sartre.metrics import order_divergence
 from sartre.order.score import SCORE
 from sartre.simulate import random_dag, simulate
-from sartre.stein_torch import estimators
+from sartre.stein.on_gpu import estimators
 
 if TYPE_CHECKING:
     import argparse
@@ -74,7 +74,7 @@ def devices(device: str) -> str:
     line = f"sartre {sartre.__version__}, Python {platform.python_version()}, numpy {np.__version__}"
     line += f", scipy {scipy.__version__}"
     if check_device("SCORE", device) is not None:
-        import torch  # noqa: PLC0415 - may be missing
+        import torch  # noqa: PLC0415 - large, and optional
 
         line += f", torch {torch.__version__}, CUDA {torch.version.cuda}, {torch.cuda.get_device_name()}"
     return line
@@ -85,7 +85,7 @@ def _ordered(X: np.ndarray, device: str, n_jobs: int) -> Ordered:
     step = SCORE(ETA, exact=True, device=device, n_jobs=n_jobs).fit(X[:, :WARM_UP])
     if device == "cpu":
         return Ordered(*measured(lambda: step.fit(X)))
-    import torch  # noqa: PLC0415 - may be missing
+    import torch  # noqa: PLC0415 - large, and optional
 
     torch.cuda.reset_peak_memory_stats()
     seconds, _, step = measured(lambda: step.fit(X))

@@ -15,11 +15,11 @@ from _report import markdown, use_one_thread
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from sartre import CausalDiscovery, Dag, metrics  # noqa: E402
-from sartre.prune import SARTRE  # noqa: E402
-from sartre.simulate import random_dag  # noqa: E402
+from sartre import CausalDiscovery, Dag, metrics
+from sartre.prune import SARTRE
+from sartre.simulate import random_dag
 
 if TYPE_CHECKING:
     import argparse

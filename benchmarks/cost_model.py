@@ -23,15 +23,12 @@ from _report import markdown, measured, use_one_thread
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
-from scipy.optimize import nnls  # noqa: E402
+import numpy as np
+from scipy.optimize import nnls
 
-from sartre.additive.bases import interval_bases  # noqa: E402
-from sartre.additive.counts import IntervalCounter  # noqa: E402
-from sartre.additive.products import SmoothCounter  # noqa: E402
-from sartre.additive.trees import Embedding  # noqa: E402
-from sartre.files import read_table  # noqa: E402
-from sartre.order import (  # noqa: E402
+from sartre.additive.smooth_sums import SmoothCounter
+from sartre.data.read_file import read_table
+from sartre.order import (
     CAM,
     RESIT,
     SCORE,
@@ -43,9 +40,9 @@ from sartre.order import (  # noqa: E402
     RandomOrder,
     VarianceSort,
 )
-from sartre.plan import COSTS, references  # noqa: E402
-from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning  # noqa: E402
-from sartre.simulate import random_dag, simulate  # noqa: E402
+from sartre.plan.estimate import COSTS, references
+from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning
+from sartre.simulate import random_dag, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,14 +92,6 @@ def _count(data: Dataset) -> Callable[[], object]:
     """Add up what the automatic method of many rows needs, the nodes chosen already."""
     values = data.X.to_numpy()
     counter = SmoothCounter.of(values[:2000])
-    return lambda: counter.count(values)
-
-
-def _count_intervals(data: Dataset) -> Callable[[], object]:
-    """Do the same for a penalty given as a number."""
-    values = data.X.to_numpy()
-    bases = list(interval_bases(values[:2000], list(data.X.columns), Embedding(), 0))
-    counter = IntervalCounter.of(bases, values[:2000])
     return lambda: counter.count(values)
 
 
@@ -196,7 +185,6 @@ METHODS = {
         [(1500, 30), (800, 150)],
     ),
     "counting": Method(_count, "loops", [(1, 1), (1, 2)], [(0, 2)], COUNTING, [(40_000, 30)]),
-    "counting intervals": Method(_count_intervals, "loops", [(1, 1), (1, 2)], [(0, 2)], COUNTING, [(40_000, 30)]),
     "CAMPruning": Method(
         _prune(CAMPruning),
         "loops",

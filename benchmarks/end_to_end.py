@@ -15,14 +15,14 @@ from _report import markdown, measured, use_one_thread, versions
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
-from ordering import FAMILIES, SETTINGS  # noqa: E402
+import numpy as np
+from ordering import FAMILIES, SETTINGS
 
-from sartre import CausalDiscovery, Dag  # noqa: E402
-from sartre.metrics import shd  # noqa: E402
-from sartre.order import SCORE, FixedOrder  # noqa: E402
-from sartre.prune import CAMPruning  # noqa: E402
-from sartre.simulate import random_dag, simulate  # noqa: E402
+from sartre import CausalDiscovery, Dag
+from sartre.metrics import shd
+from sartre.order import SCORE, FixedOrder
+from sartre.prune import CAMPruning
+from sartre.simulate import random_dag, simulate
 
 SHOWN = ("ER1", "ER4", "SF1", "SF4")
 

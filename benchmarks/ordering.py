@@ -18,11 +18,11 @@ from _report import markdown, measured, use_one_thread, versions
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from sartre.metrics import order_divergence  # noqa: E402
-from sartre.order import CAM, SCORE, CaPS, OrderSearch, R2Sort, VarianceSort  # noqa: E402
-from sartre.simulate import Dataset, random_dag, simulate  # noqa: E402
+from sartre.metrics import order_divergence
+from sartre.order import CAM, SCORE, CaPS, OrderSearch, R2Sort, VarianceSort
+from sartre.simulate import Dataset, random_dag, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,11 +11,11 @@ from _report import markdown, measured, use_one_thread, versions
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from sartre.metrics import order_divergence  # noqa: E402
-from sartre.order import SCORE  # noqa: E402
-from sartre.simulate import random_dag, simulate  # noqa: E402
+from sartre.metrics import order_divergence
+from sartre.order import SCORE
+from sartre.simulate import random_dag, simulate
 
 N_SAMPLES = 2000
 ETA = 0.001

@@ -25,13 +25,13 @@ from _report import markdown, measured, use_one_thread, versions
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
-from _peers import cam_by_mgcv, cam_by_pygam, has_mgcv  # noqa: E402
+import numpy as np
+from _peers import cam_by_mgcv, cam_by_pygam, has_mgcv
 
-from sartre.metrics import edge_precision, edge_recall, shd, sid  # noqa: E402
-from sartre.prune import DAS, SARTRE, CAMPruning, Embedding  # noqa: E402
-from sartre.simulate import random_dag, simulate  # noqa: E402
-from sartre.simulate.mechanisms import gp_exact  # noqa: E402
+from sartre.metrics import edge_precision, edge_recall, shd, sid
+from sartre.prune import DAS, SARTRE, CAMPruning, Embedding
+from sartre.simulate import random_dag, simulate
+from sartre.simulate.mechanisms import gp_exact
 
 Method = Callable[[np.ndarray], np.ndarray]
 FAMILIES: dict[str, tuple[Literal["ER", "SF"], int, Literal["age", "random"]]] = {

@@ -19,13 +19,13 @@ from _report import markdown, measured, use_one_thread, versions
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
-from _peers import TOL, adelie_stack, cam_by_mgcv, cam_by_pygam, has_mgcv, paper_stack  # noqa: E402
-from pruning_accuracy import FAMILIES  # noqa: E402
+import numpy as np
+from _peers import TOL, adelie_stack, cam_by_mgcv, cam_by_pygam, has_mgcv, paper_stack
+from pruning_accuracy import FAMILIES
 
-from sartre.metrics import edge_precision, edge_recall, shd, sid  # noqa: E402
-from sartre.prune import SARTRE, CAMPruning  # noqa: E402
-from sartre.simulate import random_dag, simulate  # noqa: E402
+from sartre.metrics import edge_precision, edge_recall, shd, sid
+from sartre.prune import SARTRE, CAMPruning
+from sartre.simulate import random_dag, simulate
 
 Method = Callable[[np.ndarray], np.ndarray]
 N_SAMPLES = 2000

@@ -13,14 +13,16 @@ from _report import markdown, use_one_thread, versions
 
 use_one_thread()
 
-import numpy as np  # noqa: E402
-from _peers import adelie_coefficients, celer_coefficients  # noqa: E402
+import numpy as np
+from _peers import adelie_coefficients, celer_coefficients
 
-from sartre.additive.bins import encode  # noqa: E402
-from sartre.additive.design import prepare  # noqa: E402
-from sartre.additive.group_lasso import solve  # noqa: E402
-from sartre.additive.trees import Embedding  # noqa: E402
-from sartre.simulate import random_dag, simulate  # noqa: E402
+from sartre.additive.bases.trees import Embedding, interval_bases
+from sartre.additive.design import (
+    encode,
+    prepare,
+)
+from sartre.additive.lasso import solve
+from sartre.simulate import random_dag, simulate
 
 PENALTIES = (0.3, 0.1, 0.05)
 TOL = 1e-12
@@ -39,7 +41,7 @@ def main() -> int:
     for d, n in ((10, 300), (20, 2000), (64, 2000)):
         data = simulate(random_dag(d, d, random_state=d), n, random_state=d)
         X = data.X[data.dag.topological_order()].to_numpy()
-        bases = Embedding().bases(X, [str(j) for j in range(d)], seed=0)
+        bases = list(interval_bases(X, [str(j) for j in range(d)], Embedding(), seed=0))
         blocks = [basis.table[encode(column, basis.edges)] for column, basis in zip(X.T, bases, strict=True)]
         design = prepare(X, bases)
         differences: dict[str, list[float]] = {"celer": [], "adelie": []}

@@ -11,9 +11,9 @@ from _report import markdown, measured, use_one_thread, versions
 
 use_one_thread()
 
-from sartre import CausalDiscovery, stability  # noqa: E402
-from sartre.metrics import shd  # noqa: E402
-from sartre.simulate import random_dag, simulate  # noqa: E402
+from sartre import CausalDiscovery, stability
+from sartre.metrics import shd
+from sartre.simulate import random_dag, simulate
 
 N_VARIABLES, N_SAMPLES, SEED = 20, 2000, 0
 

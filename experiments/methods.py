@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from experiments import peers
-from sartre.additive.trees import Embedding
-from sartre.graph import Dag
+from experiments.supervised import ENSEMBLES, SupervisedPruning
+from sartre.additive.bases.trees import Embedding
+from sartre.graph.dag import Dag
 from sartre.order import SCORE, CaPS, FixedOrder, OrderSearch
 from sartre.prune import DAS, SARTRE, CAMPruning
 
@@ -69,9 +70,11 @@ def intervals(kind: str = "random", trees: int = 5, leaves: int = 8) -> str:
 PRUNED = (CAM, PYGAM, DAS_, paper(), AUTO)  # compared on one order
 for _penalty in PENALTIES:
     _PRUNERS[paper(_penalty)] = lambda seed, penalty=_penalty: SARTRE(penalty, random_state=seed)
-for _kind, _trees, _leaves in [("forest", 5, 8), ("boosting", 5, 8), *(("random", *size) for size in TREES)]:
-    _PRUNERS[intervals(_kind, _trees, _leaves)] = lambda seed, embedding=Embedding(_kind, _trees, _leaves): SARTRE(  # noqa: B008
-        0.1, embedding=embedding, random_state=seed
+for _kind in ENSEMBLES:
+    _PRUNERS[intervals(_kind)] = lambda seed, kind=_kind: SupervisedPruning(kind, random_state=seed)
+for _size in TREES:
+    _PRUNERS[intervals("random", *_size)] = lambda seed, size=_size: SARTRE(
+        0.1, embedding=Embedding(*size), random_state=seed
     )
 
 

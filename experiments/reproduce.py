@@ -22,7 +22,7 @@ from experiments import (
 )
 from experiments.drawing import draw
 from experiments.methods import needs_peers
-from sartre.files import write_text_atomically
+from sartre.compute.files import write_text_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

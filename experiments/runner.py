@@ -29,7 +29,7 @@ from experiments.methods import (
     warm_up,
 )
 from experiments.study import FIRST_SEED, SETTINGS
-from sartre.files import write_text_atomically
+from sartre.compute.files import write_text_atomically
 from sartre.metrics import edge_f1, edge_precision, edge_recall, order_divergence, shd, sid
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from experiments.study import Cell, Data, Study
-    from sartre.graph import Dag
+    from sartre.graph.dag import Dag
 
 logger = logging.getLogger("sartre.reproduce")
 TRIALS_OF_COSTLY = 3  # at most, of methods that take a minute and more a data set

@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.fmri import load_fmri
 from sartre.datasets import load_sachs
-from sartre.graph import Dag
+from sartre.graph.dag import Dag
 from sartre.simulate import random_dag, simulate
 from sartre.simulate.dataset import Dataset
 

@@ -56,7 +56,7 @@ def by_pygam(X: np.ndarray, alpha: float, n_splines: int) -> tuple[np.ndarray, f
 
 def by_gcastle(method: str, X: np.ndarray, seed: int, settings: dict[str, Any]) -> tuple[np.ndarray, float]:
     """Learn a graph without an order."""
-    import torch  # noqa: PLC0415
+    import torch  # noqa: PLC0415 - large, and optional
 
     torch.set_num_threads(1)
     learner = learner_of(method, X.shape[1], seed, settings)
@@ -69,7 +69,7 @@ def by_gcastle(method: str, X: np.ndarray, seed: int, settings: dict[str, Any]) 
     return without_cycles(np.asarray(learner.causal_matrix) != 0, weights).astype(int), seconds
 
 
-def learner_of(method: str, d: int, seed: int, settings: dict[str, Any]) -> Any:  # noqa: ANN401 - gCastle's, untyped
+def learner_of(method: str, d: int, seed: int, settings: dict[str, Any]) -> Any:
     """Return gCastle's object for a method."""
     from castle import algorithms  # noqa: PLC0415
 
@@ -84,12 +84,12 @@ def learner_of(method: str, d: int, seed: int, settings: dict[str, Any]) -> Any:
     raise ValueError(f"The method must be one of SETTINGS in peers.py. Got {method!r} instead.")
 
 
-def corl_order(seed: int, rows: int, **settings: Any) -> Any:  # noqa: ANN401 - gCastle's settings and object
+def corl_order(seed: int, rows: int, **settings: Any) -> Any:
     """Return a CORL whose score is by Gaussian processes on some rows, and whose graph is all pairs of its order."""
     from castle.algorithms.gradient.corl.torch import corl  # noqa: PLC0415
 
     class GaussianProcessReward(corl.Reward):
-        def __init__(self, input_data: np.ndarray, **others: Any) -> None:  # noqa: ANN401
+        def __init__(self, input_data: np.ndarray, **others: Any) -> None:
             super().__init__(input_data[:rows], **{**others, "regression_type": "GPR"})
 
     corl.Reward = GaussianProcessReward

@@ -6,10 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sartre.confidence import stability
     from sartre.discovery import CausalDiscovery
-    from sartre.graph import Dag
-    from sartre.knowledge import Knowledge
+    from sartre.evidence.stability import stability
+    from sartre.graph.dag import Dag
+    from sartre.knowledge.knowledge import Knowledge
     from sartre.scm import StructuralModel
 
 __version__ = "0.1.0"
@@ -21,11 +21,11 @@ _HOMES = {
     "Dag": "sartre.graph",
     "Knowledge": "sartre.knowledge",
     "StructuralModel": "sartre.scm",
-    "stability": "sartre.confidence",
+    "stability": "sartre.evidence.stability",
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - a public name, imported when first used: `sartre --help` is quick
+def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'sartre' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

@@ -8,33 +8,35 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sartre.batches import WAYS, Survey, is_long, survey, survey_of_table, takes_sums
-from sartre.graph import Dag
-from sartre.knowledge import constraints
-from sartre.missing import imputed, read_table
-from sartre.order import FixedOrder, OrderSearch
+from sartre.data.batches import MISSING_IN_BATCHES
+from sartre.data.category_codes import scored
+from sartre.data.checks import MIN_ROWS, as_table
+from sartre.data.missing import imputed, read_table
+from sartre.data.row_source import Survey, survey, survey_of_table
+from sartre.data.table import Table
+from sartre.evidence.diagnostics import Diagnostics, diagnose
+from sartre.graph.dag import Dag
+from sartre.knowledge.knowledge import constraints
+from sartre.knowledge.masks import check_order
+from sartre.order import OrderSearch
 from sartre.prune import SARTRE
-from sartre.scores import scored
-from sartre.steps import fit_within, fresh
-from sartre.table import Table
-from sartre.validation import as_table, check_choice, check_order, seed_of
+from sartre.prune.mechanisms import fit_mechanisms
+from sartre.scm import StructuralModel
+from sartre.settings import check_choice, listed, seed_of
+from sartre.steps import findings_of, fit_within, fresh, tags_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from sartre.confidence import Stability
-    from sartre.diagnostics import Diagnostics
-    from sartre.knowledge import Knowledge
+    from sartre.evidence.stability import Stability
+    from sartre.knowledge.knowledge import Knowledge
     from sartre.plan import Plan
-    from sartre.scm import StructuralModel
-    from sartre.validation import RandomState
-
-MIN_ROWS = 10
+    from sartre.settings import RandomState
+    from sartre.steps import Mechanism
 
 
 class CausalDiscovery(BaseEstimator):
@@ -71,7 +73,7 @@ class CausalDiscovery(BaseEstimator):
     fit_seconds_ : float
         How long it took.
     diagnostics_ : Diagnostics
-        What the data and the fit say about the assumptions (`sartre.diagnostics`), computed when first asked for.
+        What the data and the fit say about the assumptions (`sartre.evidence.diagnostics`), when first asked for.
     scm_ : StructuralModel
         The graph with a mechanism for every variable: samples, interventions, effects, counterfactuals. Fitted when it
         is first asked for.
@@ -90,13 +92,13 @@ class CausalDiscovery(BaseEstimator):
     five levels take part in interactions.
 
     Orderers see numbers only, and most of them assume continuous noise. Two levels are 0 and 1; more are replaced by
-    scores along the main direction of the data (`sartre.scores.scored`). Where a category ends up in the order is not
-    reliable (`SCORE` puts it first whatever the data say), which a warning says unless `knowledge` or a fixed order
-    settles it.
+    scores along the main direction of the data (`sartre.data.category_codes.scored`). Where a category ends up in the
+    order is not reliable (`SCORE` puts it first whatever the data say), which a warning says unless `knowledge` or a
+    fixed order settles it.
 
     **Missing values.** They are refused by default, counted by column. ``"drop"`` leaves out every row that has one,
     ``"impute"`` fills them in, numbers by draws from scikit-learn's iterative imputer and categories by the
-    most common level (`sartre.missing.imputed`); both with a warning. With ``"bin"`` missing is a value of its own
+    most common level (`sartre.data.missing.imputed`); both with a warning. With ``"bin"`` missing is a value of its own
     for a parent, so that missingness that tells something is found; rows where the target is missing are left out
     of that target's regression only; and the orderer sees the imputed table. `SARTRE` and `CAMPruning` take ``"bin"``,
     `DAS` does not, and `CaPSPruning` takes neither that nor categories.
@@ -117,8 +119,8 @@ class CausalDiscovery(BaseEstimator):
 
     def __init__(
         self,
-        order: Any = None,  # noqa: ANN401 - anything with fit(X) and order_
-        prune: Any = None,  # noqa: ANN401 - anything with fit(X, order), adjacency_matrix_ and edges_
+        order: Any = None,
+        prune: Any = None,
         *,
         knowledge: Knowledge | None = None,
         missing: str = "error",
@@ -132,7 +134,7 @@ class CausalDiscovery(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any) -> CausalDiscovery:  # noqa: ANN401 - any table
+    def fit(self, X: Any) -> CausalDiscovery:
         """Learn the graph of a table's columns.
 
         Parameters
@@ -144,12 +146,12 @@ class CausalDiscovery(BaseEstimator):
         self._check_seed()
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
         table = read_table(X, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
-        data = table
-        if is_long(table) and takes_sums(self.prune):
+        data: Table | Survey = table
+        if table.is_long and tags_of(self.pruner()).takes_row_source:
             data = survey_of_table(table, seed_of("CausalDiscovery", self.random_state))
         return self._learn(data, table, seed, start)
 
-    def fit_batches(self, source: Any) -> CausalDiscovery:  # noqa: ANN401
+    def fit_batches(self, source: Any) -> CausalDiscovery:
         """Learn the graph from rows that are read batch by batch, in two passes: they need not fit into memory.
 
         The first pass draws a sample of 50,000 rows, which the order, the intervals and the smooths are learnt from;
@@ -161,10 +163,10 @@ class CausalDiscovery(BaseEstimator):
         Parameters
         ----------
         source : path of a Parquet file or folder, Arrow data, list of tables, function, or Dask data frame
-            As in `sartre.batches.Batches`; the partitions of a Dask data frame are counted where they are. Columns of
-            numbers; rows with missing values are refused or, with ``missing="drop"``, left out. The pruner must have a
-            ``fit_batches`` of its own, as `sartre.prune.SARTRE` has; its ``fit`` is given a `sartre.batches.Survey` in
-            place of a table.
+            As in `sartre.data.batches.Batches`; the partitions of a Dask data frame are counted where they are.
+            Columns of numbers; rows with missing values are refused or, with ``missing="drop"``, left out. The pruner
+            must have the tag ``takes_row_source``, as `sartre.prune.SARTRE` has: its ``fit`` is given a
+            `sartre.data.row_source.Survey` in place of a table.
 
         Examples
         --------
@@ -178,16 +180,24 @@ class CausalDiscovery(BaseEstimator):
         """
         start = perf_counter()
         self._check_seed()
-        check_choice("CausalDiscovery.fit_batches", "missing", self.missing, WAYS)
-        if not hasattr(self.prune or SARTRE, "fit_batches"):
+        check_choice("CausalDiscovery.fit_batches", "missing", self.missing, MISSING_IN_BATCHES)
+        if not tags_of(self.pruner()).takes_row_source:
             raise TypeError(
-                f"A pruner of rows in batches has a 'fit_batches', as SARTRE has. Got {self.prune!r}; use SARTRE, or "
-                "fit a sample of the rows."
+                f"A pruner of rows in batches has the tag 'takes_row_source', as SARTRE has. Got {self.prune!r}; use "
+                "SARTRE, or fit a sample of the rows."
             )
         found = survey(source, seed_of("CausalDiscovery", self.random_state), self.missing)
         as_table(found.sample, min_columns=2)
         whole = found.whole()
         return self.fit(whole) if whole is not None else self._learn(found, found.sample, 0, start)
+
+    def orderer(self) -> Any:
+        """Return the orderer, the default one where none is set."""
+        return OrderSearch() if self.order is None else self.order
+
+    def pruner(self) -> Any:
+        """Return the pruner, the default one where none is set."""
+        return SARTRE() if self.prune is None else self.prune
 
     def _check_seed(self) -> None:
         """Tell of a wrong seed before any work."""
@@ -196,15 +206,15 @@ class CausalDiscovery(BaseEstimator):
 
     def _learn(self, data: Table | Survey, table: Table, seed: int, start: float) -> CausalDiscovery:
         """Order, then prune. The order sees the sample of a survey; `table` is kept for what comes after."""
-        self.__dict__.pop("scm_", None)  # that of an earlier fit
+        for name in ("scm_", "diagnostics_", "_mechanisms"):  # those of an earlier fit
+            self.__dict__.pop(name, None)
         known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
-        orderer = fresh(OrderSearch() if self.order is None else self.order, **settings)
-        pruner = fresh(SARTRE() if self.prune is None else self.prune, **settings)
+        orderer, pruner = fresh(self.orderer(), **settings), fresh(self.pruner(), **settings)
         before, forbidden, required = known.before, known.forbidden, known.required
-        if not isinstance(orderer, FixedOrder):
+        if tags_of(orderer).learns_order:
             _warn_about_categories(table, before)
-        numbers = scored(data.sample if isinstance(data, Survey) else imputed(table, seed))
+        numbers = scored(imputed(data.sample, seed))
         self.order_step_ = fit_within(orderer, numbers, before=before if before.any() else None)
         self.order_ = check_order(self.order_step_.order_, table.names)
         known.check_order(self.order_, type(orderer).__name__)
@@ -219,13 +229,13 @@ class CausalDiscovery(BaseEstimator):
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
         self.edges_ = self.prune_step_.edges_
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
-        seen = getattr(self.prune_step_, "rows_seen_", {"prune": len(table.values)})
+        seen = findings_of(self.prune_step_).rows_seen or {"prune": len(table.values)}
         self.rows_seen_ = {"order": len(numbers.values), **seen}
-        self._table, self._diagnostics = table, None
+        self._table = table
         self.fit_seconds_ = perf_counter() - start
         return self
 
-    def plan(self, X: Any) -> Plan:  # noqa: ANN401 - any table, or its shape
+    def plan(self, X: Any) -> Plan:
         """Estimate how long `fit` would take and how much memory, without running it.
 
         Parameters
@@ -243,19 +253,46 @@ class CausalDiscovery(BaseEstimator):
         >>> [step.name for step in CausalDiscovery().plan((2000, 20)).steps]
         ['order', 'pruning']
         """
-        from sartre.plan import plan, shape_of  # noqa: PLC0415 - only those who plan need it
+        from sartre.plan.estimate import plan, shape_of  # noqa: PLC0415 - only those who plan need it
 
         return plan(self, shape_of(X))
 
-    @property
+    def mechanisms(self, X: Any = None) -> dict[str, Mechanism]:
+        """Return the fitted function of every variable's parents, by name.
+
+        Its arguments are the parents in the order of their names. Diagnostics, report and `scm_` use the same ones.
+
+        Parameters
+        ----------
+        X : array of shape (n, d) or data frame, optional
+            The rows of `fit` in other units, for functions in these units; the very rows by default.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> x0 = rng.normal(size=300)
+        >>> x1 = 2 * x0 + rng.normal(size=300) / 3
+        >>> model = CausalDiscovery(random_state=0).fit(np.column_stack([x0, x1]))
+        >>> model.graph_.edges, model.mechanisms()["x1"].predict(np.array([[1.0]])).round(1).tolist()
+        ([('x0', 'x1')], [2.0])
+        """
+        check_is_fitted(self, "graph_")
+        table = self._table if X is None else as_table(X, categories=True, missing=True)
+        if table is self._table or np.array_equal(table.values, self._table.values, equal_nan=True):
+            return self._mechanisms
+        return fit_mechanisms(table, self.graph_, findings_of(self.prune_step_).pairs())
+
+    @cached_property
+    def _mechanisms(self) -> dict[str, Mechanism]:
+        findings = findings_of(self.prune_step_)
+        return fit_mechanisms(self._table, self.graph_, findings.pairs(), findings.mechanisms)
+
+    @cached_property
     def diagnostics_(self) -> Diagnostics:
         """What the data and the fit say about the assumptions."""
-        check_is_fitted(self)
-        if self._diagnostics is None:
-            from sartre.diagnostics import diagnose  # noqa: PLC0415 - it stands above this module
-
-            self._diagnostics = diagnose(self, self._table)
-        return self._diagnostics
+        check_is_fitted(self, "graph_")
+        return diagnose(self, self._table)
 
     @cached_property
     def scm_(self) -> StructuralModel:
@@ -274,23 +311,19 @@ class CausalDiscovery(BaseEstimator):
         >>> model.scm_
         StructuralModel: 2 variables, 1 edges, 0 pairs
         """
-        from sartre.scm import StructuralModel  # noqa: PLC0415 - it stands on this layer
-
         check_is_fitted(self, "graph_")
-        odd = [
-            self._table.names[j]
-            for j in sorted({*self._table.nominal, *np.flatnonzero(self._table.missing.any(axis=0))})
-        ]
+        table = self._table
+        odd = sorted({*table.nominal, *np.flatnonzero(table.missing.any(axis=0)).tolist()})
         if odd:
-            raise ValueError(f"A structural model needs numbers, none of them missing. Not so: {', '.join(odd[:5])}.")
-        pairs = getattr(self.prune_step_, "interactions_", None)
-        named = [] if pairs is None else pairs[["first", "second", "target"]].itertuples(index=False, name=None)
-        return StructuralModel.fit(Table(self._table.values, self._table.names), self.graph_, named)
+            names = listed(table.names[j] for j in odd)
+            raise ValueError(f"A structural model needs numbers, none of them missing. Not so: {names}.")
+        pairs = findings_of(self.prune_step_).pairs()
+        return StructuralModel.of_mechanisms(Table(table.values, table.names), self.graph_, self.mechanisms(), pairs)
 
     def report(
         self,
         path: str | Path,
-        X: Any = None,  # noqa: ANN401 - any table
+        X: Any = None,
         *,
         stability: Stability | None = None,
         include_data: bool = True,
@@ -309,13 +342,12 @@ def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:
     """Name the categories that may stand anywhere in the order as far as is known."""
     if not table.levels:
         return
-    settled = (before | before.T | np.eye(len(before), dtype=bool)).all(axis=1)
-    loose = [table.names[j] for j in sorted(table.levels) if not settled[j]]
+    known = before | before.T | np.eye(len(before), dtype=bool)
+    loose = [table.names[j] for j in sorted(table.levels) if not known[j].all()]
     if loose:
-        shown = ", ".join(loose[:5]) + (f" and {len(loose) - 5} more" if len(loose) > 5 else "")
         warnings.warn(
-            f"Orderers assume continuous noise, so where categories come in the order is not reliable: {shown}. If it "
-            "is known what they precede or follow, say so in 'knowledge'.",
+            "Orderers assume continuous noise, so where categories come in the order is not reliable: "
+            f"{listed(loose)}. If it is known what they precede or follow, say so in 'knowledge'.",
             UserWarning,
             stacklevel=3,
         )

@@ -6,19 +6,19 @@ Two `Dag` objects are aligned by their variables' names, everything else by posi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from sartre.graph import Dag
-from sartre.linear import alignment, explained_by_others
-from sartre.validation import as_table, check_order
+from sartre.additive.linear import explained_by_others
+from sartre.data.checks import as_table
+from sartre.graph.dag import Dag
+from sartre.graph.paths import alignment
+from sartre.knowledge.masks import check_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import ArrayLike, NDArray
-
     Graph: TypeAlias = Dag | ArrayLike
 
 Distance = Literal["sid", "parent_aid", "ancestor_aid", "oset_aid"]
@@ -71,15 +71,7 @@ def sid(truth: Graph, guess: Graph) -> int:
     if the parents of i in the guess are not a valid adjustment set in the truth (Peters and Buehlmann, Neural
     Computation 27, 2015). The distance is not symmetric: superfluous edges in the right direction cost nothing.
 
-    Parameters
-    ----------
-    truth, guess : Dag or array of shape (d, d)
-        The graphs, row -> column.
-
-    Returns
-    -------
-    int
-        The number of mistakes, at most ``d (d - 1)``.
+    At most ``d (d - 1)``.
 
     Examples
     --------
@@ -96,15 +88,7 @@ def parent_aid(truth: Graph, guess: Graph) -> int:
     One of the adjustment identification distances (Henckel, Wuertzen and Weichwald, UAI 2024). Between two DAGs it is
     `sid`; it has its own name because it extends to graphs that are only partly directed.
 
-    Parameters
-    ----------
-    truth, guess : Dag or array of shape (d, d)
-        The graphs, row -> column.
-
-    Returns
-    -------
-    int
-        The number of mistakes, at most ``d (d - 1)``.
+    At most ``d (d - 1)``.
 
     Examples
     --------
@@ -121,15 +105,7 @@ def ancestor_aid(truth: Graph, guess: Graph) -> int:
     Where j descends from i in the guess, the pair is a mistake if the ancestors of i in the guess are not a valid
     adjustment set in the truth; elsewhere the guess says that i has no effect on j, a mistake if it has one.
 
-    Parameters
-    ----------
-    truth, guess : Dag or array of shape (d, d)
-        The graphs, row -> column.
-
-    Returns
-    -------
-    int
-        The number of mistakes, at most ``d (d - 1)``.
+    At most ``d (d - 1)``.
 
     Examples
     --------
@@ -147,15 +123,7 @@ def oset_aid(truth: Graph, guess: Graph) -> int:
     guess suggests is not valid in the truth; elsewhere the guess says that i has no effect on j, a mistake if it has
     one.
 
-    Parameters
-    ----------
-    truth, guess : Dag or array of shape (d, d)
-        The graphs, row -> column.
-
-    Returns
-    -------
-    int
-        The number of mistakes, at most ``d (d - 1)``.
+    At most ``d (d - 1)``.
 
     Examples
     --------
@@ -169,15 +137,7 @@ def oset_aid(truth: Graph, guess: Graph) -> int:
 def edge_precision(truth: Graph, guess: Graph) -> float:
     """Return the share of the guessed edges that are true, direction included.
 
-    Parameters
-    ----------
-    truth, guess : Dag or array of shape (d, d)
-        The graphs, row -> column.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 for a guess without edges, which claims nothing false.
+    1 for a guess without edges, which claims nothing false.
 
     Examples
     --------
@@ -192,15 +152,7 @@ def edge_precision(truth: Graph, guess: Graph) -> float:
 def edge_recall(truth: Graph, guess: Graph) -> float:
     """Return the share of the true edges that were guessed, direction included.
 
-    Parameters
-    ----------
-    truth, guess : Dag or array of shape (d, d)
-        The graphs, row -> column.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 for a truth without edges, of which none can be missed.
+    1 for a truth without edges, of which none can be missed.
 
     Examples
     --------
@@ -215,15 +167,7 @@ def edge_recall(truth: Graph, guess: Graph) -> float:
 def edge_f1(truth: Graph, guess: Graph) -> float:
     """Return the harmonic mean of precision and recall of the edges, direction included.
 
-    Parameters
-    ----------
-    truth, guess : Dag or array of shape (d, d)
-        The graphs, row -> column.
-
-    Returns
-    -------
-    float
-        ``2 |truth and guess| / (|truth| + |guess|)`` in [0, 1]: 1 if both have no edge, 0 if only one of them has none.
+    ``2 |truth and guess| / (|truth| + |guess|)``: 1 if both have no edge, 0 if only one of them has none.
 
     Examples
     --------
@@ -263,7 +207,7 @@ def order_divergence(truth: Graph, order: Iterable[int | str]) -> int:
     return int(np.tril(dag.adjacency[np.ix_(columns, columns)]).sum(dtype=np.int64))
 
 
-def sortability(X: Any, dag: Graph) -> Sortability:  # noqa: ANN401 - any table
+def sortability(X: Any, dag: Graph) -> Sortability:
     """Measure how much of the causal order the columns' variances, and their R^2 on all others, give away.
 
     For every length k, and every pair (i, j) with a directed path of k edges from i to j, i ought to come before j:
@@ -333,5 +277,5 @@ def _as_dag(graph: Graph, role: str) -> Dag:
         raise ValueError(f"'{role}' must be the matrix of a directed acyclic graph. {error}") from None
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 1.0
+def _share(count: int, whole: int) -> float:
+    return count / whole if whole else 1.0

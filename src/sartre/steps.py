@@ -1,14 +1,151 @@
-"""Steps are settings until they are fitted: each fit works on a fresh copy."""
+"""The contracts between steps: what orderers and pruners are, what a fitted pruner may offer, what a mechanism does.
+
+A step is a scikit-learn estimator: settings until it is fitted, and each fit works on a fresh copy. What it is, it says
+by tags; nobody asks for the name of its class.
+"""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from numpy.typing import NDArray
 from sklearn.base import clone
 
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
 
-def fresh(step: Any, **settings: Any) -> Any:  # noqa: ANN401 - any estimator, any settings
+    from sartre.additive.mechanism import Curve
+
+
+class Cost(NamedTuple):
+    """A cost that `sartre plan` knows, by its key in ``plan/costs.json``, and the most rows that it is paid for."""
+
+    key: str
+    max_rows: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepTags:
+    """What an orderer or pruner is, with its present settings; a step has them as ``step_tags``.
+
+    Attributes
+    ----------
+    needs_units : bool
+        Whether the result depends on units that mean nothing to the method: the command line standardises first.
+    learns_order : bool
+        Whether an orderer looks at the data; one that is given its order does not.
+    takes_row_source : bool
+        Whether ``fit`` takes a `sartre.data.row_source.Survey` in place of a table, for rows that are added up.
+    runs_on_gpu : bool
+        Whether ``device="cuda"`` is a setting.
+    costs : tuple of Cost, optional
+        What `sartre plan` adds up; None where nothing was measured.
+    counting_cost : str, optional
+        Key of what each row of a row source costs besides.
+    """
+
+    needs_units: bool = False
+    learns_order: bool = True
+    takes_row_source: bool = False
+    runs_on_gpu: bool = False
+    costs: tuple[Cost, ...] | None = None
+    counting_cost: str | None = None
+
+
+def tags_of(step: Any) -> StepTags:
+    """Return the tags of a step; those of a step that has none are the defaults.
+
+    Examples
+    --------
+    >>> from sartre.order import SCORE
+    >>> tags_of(SCORE()).needs_units, tags_of("anything").costs is None
+    (True, True)
+    """
+    return getattr(step, "step_tags", StepTags())
+
+
+class Findings(NamedTuple):
+    """What a fitted pruner may offer besides ``adjacency_matrix_`` and ``edges_``: attributes of these names and a `_`.
+
+    interactions : data frame
+        Pairs that act together: ``first``, ``second``, ``target``, ``p_value``.
+    robust_targets : list of names
+        Targets whose tests were robust.
+    false_edges_bound : float
+        Expected number of false edges, were no column to depend on another.
+    rows_seen : dict
+        How many rows each part saw, by its name; all of them for a pruner that does not say.
+    mechanisms : dict of Mechanism
+        For some targets, by name; the others are additive, with the pairs above.
+    """
+
+    interactions: pd.DataFrame | None
+    robust_targets: Sequence[str]
+    false_edges_bound: float | None
+    rows_seen: Mapping[str, int]
+    mechanisms: Mapping[str, Mechanism]
+
+    def pairs(self) -> list[tuple[str, str, str]]:
+        """Return the pairs as ``(first, second, target)``, by name."""
+        if self.interactions is None:
+            return []
+        return list(self.interactions[["first", "second", "target"]].itertuples(index=False, name=None))
+
+
+def findings_of(pruner: Any) -> Findings:
+    """Return what a fitted pruner offers.
+
+    Examples
+    --------
+    >>> findings_of("a pruner without findings").pairs()
+    []
+    """
+    return Findings(
+        interactions=getattr(pruner, "interactions_", None),
+        robust_targets=getattr(pruner, "robust_targets_", ()),
+        false_edges_bound=getattr(pruner, "false_edges_bound_", None),
+        rows_seen=getattr(pruner, "rows_seen_", {}),
+        mechanisms=getattr(pruner, "mechanisms_", {}),
+    )
+
+
+class Mechanism(Protocol):
+    """A fitted f(parents) of one target, in the units of the columns; it keeps coefficients, never the table.
+
+    Its arguments are the parents in the order of their names: column k of `X` holds the values of parent k.
+    """
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Which parents act together, by their places."""
+        ...
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return f at the rows of X (m, p), shape (m,)."""
+        ...
+
+    def residuals(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return y - f(X), shape (m,)."""
+        ...
+
+    def curve(self, parent: int, x: NDArray[np.float64]) -> Curve:
+        """Return what a parent does alone at values x, with standard errors."""
+        ...
+
+    def surface(self, pair: tuple[int, int], x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what a pair of parents does beyond what each does alone at the rows of x (m, 2), shape (m,)."""
+        ...
+
+    def loss_without(self, parent: int) -> float:
+        """Return the share of the target's variance that is lost without a parent, the others fitted again."""
+        ...
+
+
+def fresh(step: Any, **settings: Any) -> Any:
     """Return an unfitted copy of a step, in which every such setting that is None, at any depth, gets the given value.
 
     Examples
@@ -26,7 +163,7 @@ def fresh(step: Any, **settings: Any) -> Any:  # noqa: ANN401 - any estimator, a
     return step.set_params(**unset)
 
 
-def fit_within(step: Any, *data: Any, **constraints: Any) -> Any:  # noqa: ANN401 - any estimator, any constraints
+def fit_within(step: Any, *data: Any, **constraints: Any) -> Any:
     """Fit a step under the constraints that are not None; a step whose ``fit`` does not take one is refused by name.
 
     Examples

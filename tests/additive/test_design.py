@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sartre.additive.bins import code_type, encode
-from sartre.additive.design import Basis, prepare
-from sartre.additive.trees import random_intervals
+from sartre.additive.bases.trees import random_intervals
+from sartre.additive.design import Basis, code_type, encode, prepare
 
 
 @settings(max_examples=50, deadline=None)

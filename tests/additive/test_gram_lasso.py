@@ -7,19 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sartre.additive.calibration import null_norms, solve_calibrated
-from sartre.additive.counts import IntervalCounter
+from sartre.additive.bases.trees import random_intervals
 from sartre.additive.design import prepare
-from sartre.additive.gram_lasso import (
-    gram_terms,
-    normal_equations,
-    orthonormal_equations,
-    solve_gram,
-    solve_gram_calibrated,
-)
-from sartre.additive.group_lasso import solve, terms
-from sartre.additive.products import SmoothCounter
-from sartre.additive.trees import random_intervals
+from sartre.additive.gram import gram_of_design
+from sartre.additive.lasso import gram_terms, solve, solve_gram, terms
+from sartre.additive.smooth_sums import SmoothCounter
+from sartre.prune.sartre.screen import NullNorms, solve_calibrated
 
 
 def problem(n, d, seed, scale=1.0):
@@ -30,10 +23,13 @@ def problem(n, d, seed, scale=1.0):
     X[:, 2] = rng.integers(0, 4, n)
     X[:, d] = np.sin(2 * X[:, 1]) + (X[:, 2] > 1) + X[:, 0] ** 2 / 3 + rng.normal(size=n) / 2
     X *= scale
-    bases = [random_intervals(column, 5, 8, rng) for column in X.T]
-    counter = IntervalCounter.of(bases, X[: max(20, n // 3)])
-    cut = int(rng.integers(n))
-    return X, prepare(X, bases), normal_equations(bases, counter, counter.count(X[:cut]) + counter.count(X[cut:]))
+    return X, *prepared(X, rng)
+
+
+def prepared(X, rng):
+    """Intervals of all columns, and their inner products with each other and with all columns, in their own units."""
+    design = prepare(X, [random_intervals(column, 5, 8, rng) for column in X.T])
+    return design, gram_of_design(design, X - X.mean(axis=0))._replace(squares=X.var(axis=0))
 
 
 def assert_same(rows, gram):
@@ -63,9 +59,9 @@ def test_both_forms_have_the_same_solution_to_the_eighth_digit(n, d, penalty, se
     assert_same(rows, gram)
     described = gram_terms(normal, d, gram)
     expected = terms(design, X[:, d], rows)
-    np.testing.assert_array_equal(described.variables, [term.variable for term in expected])
-    np.testing.assert_allclose(described.strength, [term.strength for term in expected], atol=1e-7)
-    np.testing.assert_allclose(described.margin, [term.margin for term in expected], rtol=1e-6)
+    np.testing.assert_array_equal(described.variables, expected.variables)
+    np.testing.assert_allclose(described.strength, expected.strength, atol=1e-7)
+    np.testing.assert_allclose(described.margin, expected.margin, rtol=1e-6)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
@@ -81,9 +77,15 @@ def test_both_forms_agree_in_any_unit_and_from_any_start(scale):
 
 def test_the_calibrated_fits_agree():
     X, design, normal = problem(800, 6, 5)
-    norms = null_norms(design, 0.05)
-    rows = solve_calibrated(design, X[:, 6], np.arange(6), norms, 1e-6)
-    gram = solve_gram_calibrated(normal, 6, np.arange(6), norms, 1e-6)
+    settings = {"weights": NullNorms(design.spectra).at(0.05)[:6] / np.sqrt(800), "tol": 1e-6}
+    rows = solve_calibrated(
+        lambda penalty, start: solve(design, X[:, 6], np.arange(6), penalty, start=start, **settings),
+        float(np.std(X[:, 6])),
+    )
+    gram = solve_calibrated(
+        lambda penalty, start: solve_gram(normal, 6, np.arange(6), penalty, start=start, **settings),
+        float(np.sqrt(normal.squares[6])),
+    )
     np.testing.assert_allclose(gram.coefficients, rows.coefficients, atol=1e-8)
     np.testing.assert_allclose(gram.residual_square, np.var(rows.residual), rtol=1e-6)
 
@@ -93,7 +95,7 @@ def test_orthonormal_smooths_have_their_closed_form():
     X = rng.normal(size=(4000, 2))
     X[:, 1] += X[:, 0] ** 2
     counter = SmoothCounter.of(X)
-    normal = orthonormal_equations(counter.gram(counter.count(X), 6))
+    normal = counter.gram(counter.count(X), 6)
     solution = solve_gram(normal, 1, np.arange(1), penalty=0.2, tol=1e-14)
     b = normal.cross[: normal.rank[0], 1]
     np.testing.assert_allclose(solution.coefficients, b * (1 - 0.2 / np.linalg.norm(b)), atol=1e-9)
@@ -102,10 +104,7 @@ def test_orthonormal_smooths_have_their_closed_form():
 def test_no_candidate_and_constant_columns_are_fine():
     X, _, _ = problem(100, 4, 0)
     X[:, 0] = 3.0
-    rng = np.random.default_rng(0)
-    bases = [random_intervals(column, 5, 8, rng) for column in X.T]
-    counter = IntervalCounter.of(bases, X)
-    normal = normal_equations(bases, counter, counter.count(X))
+    _, normal = prepared(X, np.random.default_rng(0))
     assert solve_gram(normal, 4, np.empty(0, dtype=int), 0.1).support.tolist() == []
     assert 0 not in solve_gram(normal, 4, np.arange(4), 0.01).support
     assert solve_gram(normal, 0, np.arange(1, 4), 0.1).support.tolist() == []

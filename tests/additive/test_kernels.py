@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from sartre.additive import _kernels
+from sartre.additive.bases.trees import random_intervals
 from sartre.additive.design import prepare
-from sartre.additive.group_lasso import gradient_norms
-from sartre.additive.trees import random_intervals
+from sartre.additive.kernels import compilation
+from sartre.additive.kernels import lasso as kernels
+from sartre.additive.lasso import gradient_norms
 
 
 def make(n, seed):
@@ -26,13 +27,13 @@ def test_bin_sums_correlation_and_subtraction_are_matrix_products(n):
     for j in range(2):
         phi = design.table(j)[design.codes[j]]
         sums = np.empty((4, design.n_bins[j]))
-        _kernels.bin_sums(design.codes[j], residual, sums)
+        kernels.bin_sums(design.codes[j], residual, sums)
         np.testing.assert_allclose(sums[0], np.bincount(design.codes[j], residual, design.n_bins[j]), atol=1e-12)
         c = np.empty(design.rank[j])
-        _kernels.correlation(design, j, residual, sums, c)
+        kernels.correlation(design, j, residual, sums, c)
         np.testing.assert_allclose(c, phi.T @ residual / n, atol=1e-12)
         g, left = rng.normal(size=design.rank[j]), residual.copy()
-        _kernels.subtract(design, j, g, np.empty(design.n_bins[j]), left)
+        kernels.subtract(design, j, g, np.empty(design.n_bins[j]), left)
         np.testing.assert_allclose(left, residual - phi @ g, atol=1e-10)
 
 
@@ -41,7 +42,7 @@ def test_bin_sums_correlation_and_subtraction_are_matrix_products(n):
 def test_a_block_update_is_the_minimum_of_its_block(size, penalty, seed):
     rng = np.random.default_rng(seed)
     c, spectrum, g = rng.normal(size=size), np.sort(rng.uniform(1e-3, 2, size=size))[::-1].copy(), np.empty(size)
-    _kernels.shrink(c, spectrum, penalty, g)
+    kernels.shrink(c, spectrum, penalty, g)
 
     def value(v):
         return v @ (spectrum * v) / 2 - c @ v + penalty * np.linalg.norm(v)
@@ -60,7 +61,7 @@ def test_a_block_update_survives_extreme_scales(ratio):
     spectrum = np.array([1.0, 1e-9])
     c = np.array([0.8, 0.6])
     g = np.empty(2)
-    _kernels.shrink(c, spectrum, 1 / ratio, g)
+    kernels.shrink(c, spectrum, 1 / ratio, g)
     np.testing.assert_allclose(spectrum * g + g / np.linalg.norm(g) / ratio, c, rtol=1e-6)
 
 
@@ -70,13 +71,13 @@ def test_kernels_compile_where_there_is_no_folder_for_the_cache(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return lambda function: function
 
-    monkeypatch.setattr(_kernels, "njit", no_folder)
-    assert _kernels.compiled()(len)([1, 2]) == 2
+    monkeypatch.setattr(compilation, "njit", no_folder)
+    assert compilation.compiled()(len)([1, 2]) == 2
 
 
 def test_an_unpenalised_block_is_least_squares():
     g = np.empty(2)
-    _kernels.shrink(np.array([-2.0, 1.0]), np.array([4.0, 0.5]), 0.0, g)
+    kernels.shrink(np.array([-2.0, 1.0]), np.array([4.0, 0.5]), 0.0, g)
     np.testing.assert_array_equal(g, [-0.5, 2.0])
 
 
@@ -84,12 +85,12 @@ def test_the_gap_is_zero_at_the_optimum_of_one_orthogonal_group_and_positive_els
     design, y, _ = make(50, 0)
     y -= y.mean()
     c = np.empty(design.rank[0])
-    _kernels.correlation(design, 0, y, np.empty((4, design.n_bins[0])), c)
+    kernels.correlation(design, 0, y, np.empty((4, design.n_bins[0])), c)
     worst = np.linalg.norm(c) / 10.0  # penalty above the largest useful one: zero is optimal
-    primal, gap = _kernels.duality_gap(y, y, worst, 0.0)
+    primal, gap = kernels.duality_gap(y, y, worst, 0.0)
     assert primal == pytest.approx(y @ y / 100)
     assert gap == pytest.approx(0, abs=1e-15)
-    _, gap = _kernels.duality_gap(y, y, 2.0, 0.0)
+    _, gap = kernels.duality_gap(y, y, 2.0, 0.0)
     assert gap > 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sartre.additive._reml_kernels import HIGHEST, Wiggles, evaluate, inverse_factor, room, smoothness
+from sartre.additive.kernels.reml import HIGHEST, Wiggles, empty_point, evaluate, inverse_factor, smoothness
 
 
 def wiggles(seed, sizes=(3, 1, 5, 4), n=200):
@@ -29,7 +29,7 @@ def plain(problem, log_lambda):
 
 def chosen(problem, log_lambda):
     """A point with the columns that bend."""
-    point = room(len(problem.term), len(log_lambda))
+    point = empty_point(len(problem.term), len(log_lambda))
     bent = np.flatnonzero(np.isfinite(log_lambda[problem.term]))
     terms, block = np.unique(problem.term[bent], return_inverse=True)
     point.size[:] = len(bent), len(terms)
@@ -77,7 +77,7 @@ def test_the_smoothness_found_is_a_minimum_whatever_the_start(seed):
     values = []
     for start in (np.inf, -5.0, 3.0):
         log_lambda = np.full(4, start)
-        point = room(len(problem.term), 4)
+        point = empty_point(len(problem.term), 4)
         _, _, settled = smoothness(problem, log_lambda, 1e-6, point)
         assert settled
         values.append(plain(problem, log_lambda))

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sartre.additive._reml_kernels import HIGHEST
+from sartre.additive.bases.splines import spline
 from sartre.additive.design import prepare
-from sartre.additive.smoothing import fit_smooths, gram
-from sartre.additive.splines import spline
-from sartre.additive.wood import wood_tests
+from sartre.additive.gram import gram_of_design
+from sartre.additive.kernels.reml import HIGHEST
+from sartre.additive.significance import wood_tests
+from sartre.additive.smoothing import fit_smooths
 
 
 def problem(seed, n=300, p=4, n_splines=8):
@@ -19,7 +20,7 @@ def problem(seed, n=300, p=4, n_splines=8):
     y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + rng.normal(size=n)
     y = (y - y.mean()) / y.std()
     design = prepare(X, [spline(column, n_splines).basis() for column in X.T])
-    return design, y, gram(design, y[:, None])
+    return design, y, gram_of_design(design, y[:, None])
 
 
 def restricted_likelihood(design, y, log_lambda):
@@ -84,7 +85,7 @@ def test_straight_effects_get_one_degree_of_freedom_and_wiggly_ones_more():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 2))
     y = X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(size=1000) / 2
-    products = gram(prepare(X, [spline(column, 10).basis() for column in X.T]), ((y - y.mean()) / y.std())[:, None])
+    products = gram_of_design(prepare(X, [spline(column, 10).basis() for column in X.T]), ((y - y.mean()) / y.std())[:, None])
     fit = fit_smooths(products, 0, np.arange(2))
     assert fit.edf[0] < 2
     assert fit.edf[1] > 5
@@ -93,7 +94,7 @@ def test_straight_effects_get_one_degree_of_freedom_and_wiggly_ones_more():
 
 def p_value_of(x, y, n_splines=10):
     y = (y - y.mean()) / y.std()
-    products = gram(prepare(x[:, None], [spline(x, n_splines).basis()]), y[:, None])
+    products = gram_of_design(prepare(x[:, None], [spline(x, n_splines).basis()]), y[:, None])
     return fit_smooths(products, 0, np.array([0])).p_value[0]
 
 
@@ -122,8 +123,8 @@ def test_hundreds_of_splines_are_no_trouble():
 
 def test_gram_blocks_add_up_over_chunks_of_rows(monkeypatch):
     design, y, products = problem(0)
-    monkeypatch.setattr("sartre.additive.smoothing._CHUNK", 1000)
-    chunked = gram(design, y[:, None])
+    monkeypatch.setattr("sartre.additive.gram._CHUNK", 1000)
+    chunked = gram_of_design(design, y[:, None])
     np.testing.assert_allclose(chunked.matrix, products.matrix, atol=1e-12)
     np.testing.assert_allclose(chunked.cross, products.cross, atol=1e-12)
 
@@ -134,7 +135,7 @@ def test_exactly_dependent_columns_and_perfect_fits_are_told_from_noise():
     X[:, 2] = X[:, 0] + X[:, 1]
     design = prepare(X, [spline(column, 10).basis() for column in X.T])
     for y in (X[:, 2] + rng.normal(size=300) / 10, np.sin(X[:, 0])):
-        fit = fit_smooths(gram(design, ((y - y.mean()) / y.std())[:, None]), 0, np.arange(4))
+        fit = fit_smooths(gram_of_design(design, ((y - y.mean()) / y.std())[:, None]), 0, np.arange(4))
         assert np.isfinite(fit.edf).all()
         assert fit.p_value[3] > 1e-3
     assert fit.p_value[0] < 1e-10
@@ -169,7 +170,7 @@ def test_p_values_of_smooths_that_are_not_there_have_the_right_tails():
         rng = np.random.default_rng([7, seed])
         X, Y = rng.normal(size=(400, 10)), rng.normal(size=(400, 10))
         design = prepare(X, [spline(column, 10).basis() for column in X.T])
-        products = gram(design, (Y - Y.mean(axis=0)) / Y.std(axis=0))
+        products = gram_of_design(design, (Y - Y.mean(axis=0)) / Y.std(axis=0))
         p_values += [fit_smooths(products, t, np.arange(10)).p_value for t in range(10)]
     p_values = np.concatenate(p_values)
     assert len(p_values) == 12_500

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from sartre.additive import SparseAdditiveRegressor
-from sartre.additive.trees import Embedding
+from sartre.additive.bases.trees import Embedding
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_proposition_1_the_distance_to_a_smooth_function_falls_to_zero_as_trees_
     distances = []
     for n_trees, max_leaves in [(1, 4), (5, 8), (20, 16), (80, 32)]:
         model = SparseAdditiveRegressor(
-            penalty=1e-6, embedding=Embedding("random", n_trees, max_leaves), tol=1e-8, random_state=0
+            penalty=1e-6, embedding=Embedding(n_trees, max_leaves), tol=1e-8, random_state=0
         ).fit(x[:, None], y)
         distances.append(np.abs(model.predict(x[:, None]) - y).max())
     assert distances == sorted(distances, reverse=True)

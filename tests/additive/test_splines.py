@@ -7,9 +7,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.interpolate import CubicSpline
 
-from sartre.additive.bins import encode
-from sartre.additive.design import prepare, rotate
-from sartre.additive.splines import MAX_BINS, spline
+from sartre.additive.bases.splines import MAX_BINS, spline
+from sartre.additive.design import encode, prepare, rotate
 
 
 def test_functions_are_one_at_their_knot_and_add_up_to_one_everywhere():

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn.ensemble import RandomTreesEmbedding
 
-from sartre.additive.bins import encode
-from sartre.additive.trees import Embedding, random_intervals, stream, supervised_intervals
+from sartre.additive.bases.trees import Embedding, interval_bases, random_intervals, stream
+from sartre.additive.design import encode
 
 COLUMNS = {
     "normal": lambda rng: rng.normal(size=300),
@@ -99,25 +99,18 @@ def test_units_do_not_matter(scale, shift):
 def test_a_column_draws_from_its_name_and_seed_alone():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
-    embedding = Embedding()
-    before = embedding.bases(X, ["a", "b", "c"], seed=7)
-    after = embedding.bases(np.column_stack([rng.normal(size=200), X[:, ::-1]]), ["new", "c", "b", "a"], seed=7)
+
+    def bases(X, names, seed):
+        return list(interval_bases(X, names, Embedding(), seed))
+
+    before = bases(X, ["a", "b", "c"], seed=7)
+    after = bases(np.column_stack([rng.normal(size=200), X[:, ::-1]]), ["new", "c", "b", "a"], seed=7)
     for old, new in zip(before, after[:0:-1], strict=True):
         np.testing.assert_array_equal(old.edges, new.edges)
-    other_seed = embedding.bases(X, ["a", "b", "c"], seed=8)
+    other_seed = bases(X, ["a", "b", "c"], seed=8)
     assert not np.array_equal(before[0].edges, other_seed[0].edges)
-    same_data = embedding.bases(X[:, [0, 0]], ["a", "b"], seed=7)
+    same_data = bases(X[:, [0, 0]], ["a", "b"], seed=7)
     assert not np.array_equal(same_data[0].edges, same_data[1].edges)
-
-
-@pytest.mark.parametrize("kind", ["forest", "boosting"])
-def test_supervised_intervals_cut_where_the_target_jumps(kind):
-    rng = np.random.default_rng(0)
-    column = 1e6 + rng.uniform(0, 1, size=500)  # an offset that float32 could not hold
-    target = (column > 1e6 + 0.3).astype(float)
-    basis = supervised_intervals(Embedding(kind, 5, 2), column, target, rng)
-    assert np.abs(basis.edges - 1e6 - 0.3).max() < 0.01
-    assert supervised_intervals(Embedding(kind, 5, 2), np.ones(9), target[:9], rng).table.shape[1] == 0
 
 
 def test_streams_of_different_names_differ():

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from command_line import names_in, run
 
-from sartre import Dag, files, rows
+from sartre import Dag, files
+from sartre.data import table as tables
 
 pytest.importorskip("pyarrow")
 
@@ -26,7 +27,7 @@ def parts(table, folder):
 
 @pytest.mark.parametrize("options", [[], ["--penalty", "0.1"], ["--columns", "rain,river"]])
 def test_a_folder_gives_what_a_file_gives(parts, folder, monkeypatch, options):
-    monkeypatch.setattr(rows, "ROWS", 100)
+    monkeypatch.setattr(tables, "SAMPLE_ROWS", 100)
     graphs = []
     for source in (parts, "whole.parquet"):
         result = run("discover", source, *options, "--out", f"of-{source}")

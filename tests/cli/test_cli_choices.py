@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from command_line import names_in, run
 
-from sartre import CausalDiscovery, Dag, confidence
+from sartre import CausalDiscovery, Dag
+from sartre.evidence import stability as evidence_stability
 from sartre.order import R2Sort
 from sartre.prune import CAMPruning
 
@@ -110,7 +111,7 @@ def test_standard_input_is_a_file_too(table, folder):
 def test_stability_adds_frequencies_and_goes_on_after_an_interruption(table, folder, monkeypatch):
     arguments = ("discover", table, "--stability", "2")
     assert run(*arguments, "--out", "whole").exit_code == 0
-    original, numbers = confidence._run, []
+    original, numbers = evidence_stability._run, []
 
     def stopped_in_the_second_pair(shared, seed, number):
         numbers.append(number)
@@ -118,7 +119,7 @@ def test_stability_adds_frequencies_and_goes_on_after_an_interruption(table, fol
             raise KeyboardInterrupt
         return original(shared, seed, number)
 
-    monkeypatch.setattr(confidence, "_run", stopped_in_the_second_pair)
+    monkeypatch.setattr(evidence_stability, "_run", stopped_in_the_second_pair)
     assert run(*arguments, "--out", "parts").exit_code == 130
     assert names_in(folder / "parts") == ["stability.checkpoint.json"]
     result = run(*arguments, "--out", "parts")

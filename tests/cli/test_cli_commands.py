@@ -8,7 +8,7 @@ import pytest
 from command_line import edges_in, names_in, run
 
 from sartre import CausalDiscovery, Dag, metrics, order, prune
-from sartre.files import read_table
+from sartre.data.read_file import read_table
 from sartre.order import FixedOrder
 from sartre.simulate import random_dag, simulate
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sartre.additive.bases.splines import spline
 from sartre.additive.design import prepare
-from sartre.additive.forward import LINE
-from sartre.additive.splines import spline
 from sartre.order import CAM
 from sartre.order.cam import SMOOTHNESS
+from sartre.order.forward import LINE_PENALTY
 from sartre.simulate import random_dag, simulate
 
 
@@ -26,7 +26,7 @@ def naive(X, n_splines):
         if not parents:
             return 0.0
         F = np.hstack([functions[j] for j in parents])
-        penalty = LINE + SMOOTHNESS * np.concatenate([rough[j] for j in parents])
+        penalty = LINE_PENALTY + SMOOTHNESS * np.concatenate([rough[j] for j in parents])
         b = F.T @ Z[:, child] / n
         return -np.log(1 - b @ np.linalg.solve(F.T @ F / n + np.diag(penalty), b))
 

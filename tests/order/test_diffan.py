@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sartre.order import DiffAN
-from sartre.order._diffusion import KEPT, Diffusion
 from sartre.order.diffan import deciduous
+from sartre.order.diffusion import KEPT, Diffusion
 
 needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="PyTorch is not installed (extra 'diffan')")
 
@@ -120,7 +120,7 @@ def test_without_its_leaf_the_network_is_that_of_the_marginal(correction):
 
 @needs_torch
 def test_the_same_seed_gives_the_same_scores_and_the_global_state_is_left_alone():
-    import torch  # noqa: PLC0415 - may be missing
+    import torch  # noqa: PLC0415 - large, and optional
 
     torch.manual_seed(3)
     expected = torch.rand(1)

@@ -10,8 +10,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from sartre.hsic import centred_kernel, dependence, squared_distances
 from sartre.order import RESIT
+from sartre.stein.hsic import centred_kernel, dependence, squared_distances
 
 
 def pair(seed=0, n=200):

@@ -9,7 +9,7 @@ import pytest
 from sartre.metrics import order_divergence
 from sartre.order import SCORE, FixedOrder
 from sartre.simulate import random_dag, simulate
-from sartre.stein import Stein
+from sartre.stein.estimator import Stein
 
 
 @pytest.fixture(scope="module")

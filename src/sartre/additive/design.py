@@ -1,25 +1,48 @@
-"""Everything that depends on the predictors alone, computed once and shared by all targets."""
+"""Everything that depends on the predictors alone, computed once and shared by all targets.
+
+A column becomes integer codes: bin b holds the values in (edges[b - 1], edges[b]]. A basis is a table with one row per
+bin, which is centred and rotated until its functions are orthogonal over the samples.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sartre.additive.bins import code_type, encode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-RANK_TOL = (
-    1e-12  # directions with a smaller share of the largest eigenvalue are zero (each tree's leaves add up to one)
-)
-
+RANK_TOL = 1e-12  # directions with a smaller share of the largest eigenvalue are zero (a tree's leaves add up to one)
+ROUGH_TOL = 1e-14  # no direction but the line is smoother than this share of the roughest: rounding
 _GROWTH = 9  # eighths of what the tables need, where they need more room
 
-ROUGH_TOL = 1e-14  # no direction but the line is smoother than this share of the roughest: rounding
+
+def encode(column: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[Any]:
+    """Return the bin of every value; the first and the last bin reach to infinity.
+
+    Parameters
+    ----------
+    column : array of shape (n,)
+    edges : array of shape (B - 1,)
+        Inner borders, increasing.
+
+    Returns
+    -------
+    array of shape (n,), uint8 up to 256 bins and uint16 above
+
+    Examples
+    --------
+    >>> encode(np.array([-5.0, 0.0, 0.1, 9.0]), np.array([0.0, 1.0]))
+    array([0, 0, 1, 2], dtype=uint8)
+    """
+    return np.searchsorted(edges, column, side="left").astype(code_type(len(edges) + 1))
+
+
+def code_type(n_bins: int) -> type[np.uint8 | np.uint16]:
+    """Return the smallest integer type that numbers the bins; more than 65,536 are refused."""
+    if n_bins > 1 << 16:
+        raise ValueError(f"At most 65,536 bins a variable are supported. Got {n_bins}. Use fewer trees or leaves.")
+    return np.uint8 if n_bins <= 1 << 8 else np.uint16
 
 
 class Basis(NamedTuple):
@@ -37,6 +60,47 @@ class Basis(NamedTuple):
     line: NDArray[np.float64] | None = None
 
 
+NOTHING = Basis(np.empty(0), np.empty((1, 0)), np.empty((0, 0)))  # of a column without a value
+
+
+def level_basis(column: NDArray[np.float64], scale: float = 1.0) -> Basis:
+    """Return the indicators of the levels 0, 1, ... of a category, without a penalty: its test is the F test.
+
+    Parameters
+    ----------
+    column : array of shape (n,)
+    scale : float
+        Value of an indicator.
+
+    Examples
+    --------
+    >>> level_basis(np.array([0.0, 2.0, 1.0])).table
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    n_levels = int(np.nanmax(column)) + 1
+    return Basis(np.arange(n_levels - 1.0), scale * np.eye(n_levels), np.zeros((n_levels, n_levels)))
+
+
+def with_missing(basis: Basis, scale: float = 1.0) -> Basis:
+    """Add a bin for missing values and its indicator, which has no penalty; the other functions are zero there."""
+    bins, functions = basis.table.shape
+    table = np.zeros((bins + 1, functions + 1))
+    table[:bins, :functions] = basis.table
+    table[bins, functions] = scale
+    edges = np.append(basis.edges, np.inf)
+    if basis.penalty is None:
+        return Basis(edges, table)
+    penalty = np.zeros((functions + 1, functions + 1))
+    penalty[:functions, :functions] = basis.penalty
+    if basis.line is None:
+        return Basis(edges, table, penalty)
+    line = np.zeros((functions + 1, 2))
+    line[:functions, 0], line[functions, 1] = basis.line, 1.0
+    return Basis(edges, table, penalty, line)
+
+
 class Rotation(NamedTuple):
     """New functions (table - mean) @ vectors, orthogonal over the samples: mean squares and roughness of each."""
 
@@ -44,6 +108,45 @@ class Rotation(NamedTuple):
     vectors: NDArray[np.float64]
     squares: NDArray[np.float64]
     roughness: NDArray[np.float64]
+
+
+def rotate(basis: Basis, share: NDArray[np.float64]) -> Rotation:
+    """Centre a basis and make its functions orthogonal; `share` is the part of the samples in each bin.
+
+    Without a penalty, V comes from the covariance V D V' of the functions, and norms of coefficients are kept. With
+    one, the functions have mean square one and V also diagonalises the penalty.
+    """
+    mean = share @ basis.table
+    if len(mean) == 0:
+        return Rotation(mean, np.empty((0, 0)), mean, mean)
+    centred = basis.table - mean
+    return diagonalise(mean, centred.T @ (share[:, None] * centred), basis.penalty, basis.line)
+
+
+def diagonalise(
+    mean: NDArray[np.float64],
+    square: NDArray[np.float64],
+    penalty: NDArray[np.float64] | None,
+    line: NDArray[np.float64] | None = None,
+) -> Rotation:
+    """Do what `rotate` does, from the mean and the mean products (k, k) of the centred functions alone."""
+    values, vectors = np.linalg.eigh(square)
+    kept = np.flatnonzero(values > RANK_TOL * values[-1])[::-1]
+    values, vectors = values[kept], vectors[:, kept]
+    if penalty is None:
+        return Rotation(mean, vectors, values, np.zeros(len(kept)))
+    whitened = vectors / np.sqrt(values)
+    if not penalty.any() and line is None:
+        return Rotation(mean, whitened, np.ones(len(kept)), np.zeros(len(kept)))
+    inner = whitened.T @ penalty @ whitened
+    lines, rest = np.empty((len(kept), 0)), np.eye(len(kept))
+    if line is not None:  # its coordinates among the whitened functions; all that is orthogonal to it is rough
+        straight = whitened.T @ (square @ line.reshape(len(mean), -1))
+        lines, rest = np.hsplit(np.linalg.qr(np.hstack([straight, rest]))[0], [straight.shape[1]])
+    roughness, turn = np.linalg.eigh(rest.T @ inner @ rest)
+    roughness = np.maximum(roughness, ROUGH_TOL * roughness.max(initial=0.0))
+    scaled = np.concatenate([np.zeros(lines.shape[1]), roughness / roughness.min(initial=np.inf)])
+    return Rotation(mean, whitened @ np.hstack([lines, rest @ turn]), np.ones(len(kept)), scaled)
 
 
 class Design(NamedTuple):
@@ -76,6 +179,11 @@ class Design(NamedTuple):
     def eigenvalues(self, j: int) -> NDArray[np.float64]:
         """Return D_j, shape (rank[j],), largest first."""
         return self.spectrum[self.spectrum_start[j] : self.spectrum_start[j] + self.rank[j]]
+
+    @property
+    def spectra(self) -> list[NDArray[np.float64]]:
+        """D_j of every variable."""
+        return [self.eigenvalues(j) for j in range(len(self.rank))]
 
 
 def prepare(X: NDArray[np.float64], bases: Iterable[Basis]) -> Design:
@@ -122,51 +230,12 @@ def prepare(X: NDArray[np.float64], bases: Iterable[Basis]) -> Design:
         codes=codes,
         n_bins=n_bins,
         rank=rank,
-        table_start=_starts(n_bins * rank),
-        spectrum_start=_starts(rank),
+        table_start=starts(n_bins * rank),
+        spectrum_start=starts(rank),
         tables=tables,
         spectrum=np.concatenate([np.empty(0), *spectra]),
         roughness=np.concatenate([np.empty(0), *roughness]),
     )
-
-
-def rotate(basis: Basis, share: NDArray[np.float64]) -> Rotation:
-    """Centre a basis and make its functions orthogonal; `share` is the part of the samples in each bin.
-
-    Without a penalty, V comes from the covariance V D V' of the functions, and norms of coefficients are kept. With
-    one, the functions have mean square one and V also diagonalises the penalty.
-    """
-    mean = share @ basis.table
-    if len(mean) == 0:
-        return Rotation(mean, np.empty((0, 0)), mean, mean)
-    centred = basis.table - mean
-    return diagonalise(mean, centred.T @ (share[:, None] * centred), basis.penalty, basis.line)
-
-
-def diagonalise(
-    mean: NDArray[np.float64],
-    square: NDArray[np.float64],
-    penalty: NDArray[np.float64] | None,
-    line: NDArray[np.float64] | None = None,
-) -> Rotation:
-    """Do what `rotate` does, from the mean and the mean products (k, k) of the centred functions alone."""
-    values, vectors = np.linalg.eigh(square)
-    kept = np.flatnonzero(values > RANK_TOL * values[-1])[::-1]
-    values, vectors = values[kept], vectors[:, kept]
-    if penalty is None:
-        return Rotation(mean, vectors, values, np.zeros(len(kept)))
-    whitened = vectors / np.sqrt(values)
-    if not penalty.any() and line is None:
-        return Rotation(mean, whitened, np.ones(len(kept)), np.zeros(len(kept)))
-    inner = whitened.T @ penalty @ whitened
-    lines, rest = np.empty((len(kept), 0)), np.eye(len(kept))
-    if line is not None:  # its coordinates among the whitened functions; all that is orthogonal to it is rough
-        straight = whitened.T @ (square @ line.reshape(len(mean), -1))
-        lines, rest = np.hsplit(np.linalg.qr(np.hstack([straight, rest]))[0], [straight.shape[1]])
-    roughness, turn = np.linalg.eigh(rest.T @ inner @ rest)
-    roughness = np.maximum(roughness, ROUGH_TOL * roughness.max(initial=0.0))
-    scaled = np.concatenate([np.zeros(lines.shape[1]), roughness / roughness.min(initial=np.inf)])
-    return Rotation(mean, whitened @ np.hstack([lines, rest @ turn]), np.ones(len(kept)), scaled)
 
 
 def spans(start: NDArray[np.intp], width: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -180,5 +249,6 @@ def spans(start: NDArray[np.intp], width: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.repeat(start - np.cumsum(width) + width, width) + np.arange(width.sum())
 
 
-def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.intp)
+def starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return where each of some spans starts if they follow each other."""
+    return (np.cumsum(sizes) - sizes).astype(np.intp)

@@ -1,31 +1,54 @@
-"""A regression that can be asked at new values: a smooth function of every column, and one of every pair that is named.
+"""The fitted f(parents): a smooth function of every column, and one of every pair that is named, for any values.
 
-The smooths are those of `splines.py`. A pair has the product of its two straight lines, which is not penalised, and
-the products of rank polynomials of `interactions.py`, which are: the product alone is exact for y = a b, and the
-polynomials of ranks follow other shapes without being led by outliers. How much each term bends comes from REML.
+The smooths are those of `bases/splines.py`; a category has a value per level, and missing values a value of their own.
+A pair has the product of its two straight lines, which is not penalised, and products of rank polynomials, which are:
+the product alone is exact for y = a b, and the polynomials of ranks follow other shapes without being led by outliers.
+How much each term bends comes from REML.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sartre.additive.interactions import PairBasis, PairFunctions, pair_basis, pair_functions, products
-from sartre.additive.screening import basis_size, strongest
-from sartre.additive.smoothing import Gram, solve_smooths
-from sartre.additive.splines import RotatedSpline, rotated, spline
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from sartre.additive.bases.rank_polynomials import PairBasis, PairFunctions, pair_basis, pair_functions, pair_products
+from sartre.additive.bases.splines import Spline, spline
+from sartre.additive.capacity import basis_size, strongest
+from sartre.additive.design import Rotation, level_basis, rotate, with_missing
+from sartre.additive.gram import Gram, gram_of_functions
+from sartre.additive.smoothing import solve_smooths, unexplained_share
+from sartre.data.table import mean_and_spread
 
 N_SPLINES = 10
 
 
-class Ranked(NamedTuple):
+class ColumnTerm(NamedTuple):
+    """The functions of one column: splines of numbers or indicators of levels, and of missing values if there were any.
+
+    Where none were missing at first, a missing number counts as the mean.
+    """
+
+    spline: Spline | None
+    n_levels: int
+    knows_missing: bool
+    rotation: Rotation
+
+    @property
+    def roughness(self) -> NDArray[np.float64]:
+        """Roughness of each function, 0 for the straight line."""
+        return self.rotation.roughness
+
+    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return all functions at the rows of (m, 1) values, shape (m, k)."""
+        table = _column_functions(x[:, 0], self.spline, self.n_levels, knows_missing=self.knows_missing)
+        return (table - self.rotation.mean) @ self.rotation.vectors
+
+
+class RankedColumn(NamedTuple):
     """What a column brings into pairs: at its distinct values (k,), its straight line and rank polynomials (k, 5)."""
 
     values: NDArray[np.float64]
@@ -33,13 +56,15 @@ class Ranked(NamedTuple):
 
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return line and polynomials at new values, shape (len(x), 5): straight in between, constant beyond."""
-        return np.column_stack([np.interp(x, self.values, column) for column in self.table.T])
+        functions = np.column_stack([np.interp(x, self.values, column) for column in self.table.T])
+        functions[np.isnan(x)] = 0.0
+        return functions
 
 
 class PairTerm(NamedTuple):
     """The functions of two columns: the product of their lines, centred, then those of their rank polynomials."""
 
-    sides: tuple[Ranked, Ranked]
+    sides: tuple[RankedColumn, RankedColumn]
     mean: float
     functions: PairFunctions
 
@@ -51,36 +76,33 @@ class PairTerm(NamedTuple):
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return all functions at the rows of (m, 2) values, shape (m, k)."""
         first, second = (side(column) for side, column in zip(self.sides, x.T, strict=True))
-        smooth = (products(first[:, 1:], second[:, 1:]) - self.functions.mean) @ self.functions.vectors
+        smooth = (pair_products(first[:, 1:], second[:, 1:]) - self.functions.mean) @ self.functions.vectors
         return np.column_stack([first[:, 0] * second[:, 0] - self.mean, smooth])
 
 
-class SmoothTerm(NamedTuple):
-    """The functions of one column."""
-
-    spline: RotatedSpline
-
-    @property
-    def roughness(self) -> NDArray[np.float64]:
-        """Roughness of each function, 0 for the straight line."""
-        return self.spline.rotation.roughness
-
-    def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return all functions at the rows of (m, 1) values, shape (m, k)."""
-        return self.spline(x[:, 0])
-
-
-class Part(NamedTuple):
-    """One term of a mechanism: its columns, its functions and their coefficients, in the unit of the target."""
+class FittedTerm(NamedTuple):
+    """One term of a mechanism: its columns, functions, coefficients in the unit of the target, and their covariance."""
 
     columns: tuple[int, ...]
-    term: SmoothTerm | PairTerm
+    functions: ColumnTerm | PairTerm
     coefficients: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+
+    def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the term at the rows of its columns' values (m, 1 or 2), shape (m,)."""
+        return self.functions(X) @ self.coefficients
+
+
+class Curve(NamedTuple):
+    """What one column does alone: ``values`` at some x, centred, and their standard errors."""
+
+    values: NDArray[np.float64]
+    std: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism:
-    """A fitted function of p columns, in raw units: call it with new rows.
+class AdditiveMechanism:
+    """A fitted function of p columns, in raw units; an implementation of `sartre.steps.Mechanism`.
 
     Beyond the outermost training values the functions of one column go on straight, those of a pair stay constant.
 
@@ -88,102 +110,179 @@ class Mechanism:
     ----------
     intercept : float
         Mean of the target.
-    parts : tuple of Part
+    terms : tuple of FittedTerm
         What is added to it, each with mean zero over the training rows.
+    gram : Gram
+        Inner products of all functions, terms in the same order, and of the standardised target.
 
     Examples
     --------
     >>> x = np.linspace(0, 1, 50)
     >>> mechanism = fit_mechanism(x[:, None], 3 + 2 * x)
-    >>> mechanism(np.array([[0.5], [10.0]])).round(6)
+    >>> mechanism.predict(np.array([[0.5], [10.0]])).round(6)
     array([ 4., 23.])
+    >>> round(mechanism.loss_without(0), 6)
+    1.0
     """
 
     intercept: float
-    parts: tuple[Part, ...]
+    terms: tuple[FittedTerm, ...] = ()
+    gram: Gram | None = None
 
-    def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Which columns act together."""
+        return tuple((term.columns[0], term.columns[1]) for term in self.terms if len(term.columns) == 2)
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the function at the rows of X (m, p), shape (m,)."""
         value = np.full(len(X), self.intercept)
-        for columns, term, coefficients in self.parts:
-            value += term(X[:, columns]) @ coefficients
+        for term in self.terms:
+            value += term(X[:, term.columns])
         return value
 
+    def residuals(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the function leaves of a target (m,) at the rows of X (m, p)."""
+        return y - self.predict(X)
 
-def fit_mechanism(X: NDArray[np.float64], y: NDArray[np.float64], pairs: Sequence[tuple[int, int]] = ()) -> Mechanism:
+    def curve(self, parent: int, x: NDArray[np.float64]) -> Curve:
+        """Return what a parent does alone at values x (m,), with Bayesian standard errors; zero if not fitted."""
+        term = self._term((parent,))
+        if term is None:
+            return Curve(np.zeros(len(x)), np.zeros(len(x)))
+        functions = term.functions(x[:, None])
+        variance = np.einsum("ij,jk,ik->i", functions, term.covariance, functions)
+        return Curve(functions @ term.coefficients, np.sqrt(np.maximum(variance, 0.0)))
+
+    def surface(self, pair: tuple[int, int], x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what a pair does beyond what each of it does alone, at the rows of x (m, 2), shape (m,)."""
+        term = self._term(pair)
+        if term is None:
+            first, second = pair
+            term, x = self._term((second, first)), x[:, ::-1]
+        return np.zeros(len(x)) if term is None else term(x)
+
+    def loss_without(self, parent: int) -> float:
+        """Return the share of the target's variance that is lost without a parent, all others fitted again."""
+        others = np.array([k for k, term in enumerate(self.terms) if parent not in term.columns], dtype=np.intp)
+        if self.gram is None or len(others) == len(self.terms):
+            return 0.0
+        whole = unexplained_share(self.gram, 0, solve_smooths(self.gram, 0, np.arange(len(self.terms))))
+        return max(0.0, unexplained_share(self.gram, 0, solve_smooths(self.gram, 0, others)) - whole)
+
+    def _term(self, columns: tuple[int, ...]) -> FittedTerm | None:
+        return next((term for term in self.terms if term.columns == columns), None)
+
+
+def fit_mechanism(
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    pairs: Sequence[tuple[int, int]] = (),
+    nominal: Collection[int] = (),
+) -> AdditiveMechanism:
     """Regress a target on smooth functions of all columns and of some pairs of them.
 
     Parameters
     ----------
     X : array of shape (n, p)
-        Columns without any variation have no effect; of more than n / 4 terms the strongest n / 4 are fitted.
+        NaN where missing. Columns without any variation have no effect; of more than n / 4 terms the strongest n / 4
+        are fitted.
     y : array of shape (n,)
+        Without missing values.
     pairs : sequence of pairs of columns
-
-    Returns
-    -------
-    Mechanism
+    nominal : collection of ints
+        Columns whose values are levels.
 
     Examples
     --------
     >>> a, b = np.random.default_rng(0).normal(size=(2, 300))
     >>> product = fit_mechanism(np.column_stack([a, b]), a * b, pairs=[(0, 1)])
-    >>> product(np.array([[1.0, 1.0], [1.0, -1.0]])).round(3)
+    >>> product.predict(np.array([[1.0, 1.0], [1.0, -1.0]])).round(3)
     array([ 1., -1.])
     """
-    intercept = float(y.mean())
-    width = float(np.ptp(y)) or 1.0
-    spread = width * float(np.std((y - intercept) / width))  # in units of the width: squares cannot overflow
-    terms = _terms(X, pairs)
+    intercept, spread = mean_and_spread(y)
+    terms = _terms(X, pairs, nominal)
     if spread <= 4 * np.finfo(float).eps * abs(intercept) or not terms:  # a constant, up to the last digits
-        return Mechanism(intercept, ())
-    functions = [term(X[:, columns]) for columns, term in terms]
-    rank = np.array([block.shape[1] for block in functions], dtype=np.intp)
-    together = np.hstack(functions)
-    gram = Gram(
-        n=len(y),
-        matrix=together.T @ together / len(y),
-        cross=together.T @ (y - intercept)[:, None] / (len(y) * spread),
-        start=np.cumsum(rank) - rank,
-        rank=rank,
-        roughness=np.concatenate([term.roughness for _, term in terms]),
-    )
+        return AdditiveMechanism(intercept)
+    functions, roughness = [term(X[:, columns]) for columns, term in terms], [term.roughness for _, term in terms]
+    gram = gram_of_functions(functions, roughness, (y - intercept) / spread)
     chosen = np.flatnonzero(strongest(gram, 0, np.arange(len(terms))))
-    solved = solve_smooths(gram, 0, chosen)
-    beta = np.zeros(together.shape[1])
+    if len(chosen) < len(terms):
+        gram = gram_of_functions(
+            [functions[k] for k in chosen], [roughness[k] for k in chosen], (y - intercept) / spread
+        )
+    solved = solve_smooths(gram, 0, np.arange(len(chosen)))
+    beta, covariance = np.zeros(len(gram.roughness)), np.zeros(gram.matrix.shape)
     beta[solved.columns] = spread * solved.beta
-    blocks = np.split(beta, gram.start[1:])
-    return Mechanism(intercept, tuple(Part(terms[k][0], terms[k][1], blocks[k]) for k in chosen.tolist()))
+    covariance[np.ix_(solved.columns, solved.columns)] = solved.inverse * (spread**2 * solved.scale / len(y))
+    fitted = []
+    for place, first, rank in zip(chosen.tolist(), gram.start, gram.rank, strict=True):
+        own = slice(first, first + rank)
+        fitted.append(FittedTerm(*terms[place], beta[own], covariance[own, own]))
+    return AdditiveMechanism(intercept, tuple(fitted), gram)
 
 
 def _terms(
-    X: NDArray[np.float64], pairs: Sequence[tuple[int, int]]
-) -> list[tuple[tuple[int, ...], SmoothTerm | PairTerm]]:
+    X: NDArray[np.float64], pairs: Sequence[tuple[int, int]], nominal: Collection[int]
+) -> list[tuple[tuple[int, ...], ColumnTerm | PairTerm]]:
     """Return the columns and the functions of every term; none of a constant column."""
     n, p = X.shape
     size = basis_size(n, p + len(pairs), N_SPLINES)
-    smooths = [rotated(spline(column, size), column) for column in X.T]
-    varying = [len(smooth.rotation.roughness) > 0 for smooth in smooths]
-    terms: list[tuple[tuple[int, ...], SmoothTerm | PairTerm]] = [
-        ((j,), SmoothTerm(smooths[j])) for j in range(p) if varying[j]
-    ]
+    alone = [_column_term(column, size, nominal=j in nominal) for j, column in enumerate(X.T)]
+    varies = [len(term.roughness) > 0 for term in alone]
+    terms: list[tuple[tuple[int, ...], ColumnTerm | PairTerm]] = [((j,), alone[j]) for j in range(p) if varies[j]]
     paired = sorted({j for pair in pairs for j in pair})
-    basis = pair_basis(X[:, paired])
+    basis = pair_basis(X[:, paired], [k for k, j in enumerate(paired) if j in nominal])
     for a, b in pairs:
-        if varying[a] and varying[b]:
-            terms.append(((a, b), _pair_term(X[:, [a, b]], basis, paired.index(a), paired.index(b))))
+        first, second = paired.index(a), paired.index(b)
+        if varies[a] and varies[b] and basis.useful[first] and basis.useful[second]:
+            lines = a not in nominal, b not in nominal
+            terms.append(((a, b), _pair_term(X[:, [a, b]], basis, (first, second), lines)))
     return terms
 
 
-def _pair_term(X: NDArray[np.float64], basis: PairBasis, first: int, second: int) -> PairTerm:
-    a, b = X.T
-    sides = _ranked(a, basis.values[first]), _ranked(b, basis.values[second])
-    mean = float(np.mean(sides[0](a)[:, 0] * sides[1](b)[:, 0]))
-    return PairTerm(sides, mean, pair_functions(basis, first, second)._replace(values=np.empty((0, 0))))
+def _column_term(column: NDArray[np.float64], n_splines: int, *, nominal: bool) -> ColumnTerm:
+    missing = np.isnan(column)
+    if missing.all():
+        nothing = np.empty(0)
+        return ColumnTerm(None, 0, knows_missing=False, rotation=Rotation(nothing, np.empty((0, 0)), nothing, nothing))
+    smooth = None if nominal else spline(column[~missing], n_splines)
+    basis = level_basis(column) if smooth is None else smooth.basis()
+    n_levels = len(basis.table) if smooth is None else 0
+    knows_missing = bool(missing.any())
+    basis = with_missing(basis) if knows_missing else basis
+    table = _column_functions(column, smooth, n_levels, knows_missing=knows_missing)
+    rotation = rotate(basis._replace(table=table), np.full(len(column), 1.0 / len(column)))
+    return ColumnTerm(smooth, n_levels, knows_missing, rotation)
 
 
-def _ranked(x: NDArray[np.float64], polynomials: NDArray[np.float64]) -> Ranked:
-    values, rows = np.unique(x, return_index=True)
-    width = values[-1] - values[0]
-    line = (values - x.mean()) / (width * np.std((x - x.mean()) / width))
-    return Ranked(values, np.column_stack([line, polynomials[rows]]))
+def _column_functions(
+    column: NDArray[np.float64], smooth: Spline | None, n_levels: int, *, knows_missing: bool
+) -> NDArray[np.float64]:
+    """Return the functions of a column before they are rotated, at any values, shape (m, K)."""
+    missing = np.isnan(column)
+    if smooth is None:
+        table = (column[:, None] == np.arange(n_levels)).astype(np.float64)
+    else:
+        table = smooth(np.where(missing, smooth.shift, column))
+    if not knows_missing:
+        return table
+    table[missing] = 0.0
+    return np.column_stack([table, missing])
+
+
+def _pair_term(X: NDArray[np.float64], basis: PairBasis, places: tuple[int, int], lines: tuple[bool, bool]) -> PairTerm:
+    first, second = (
+        _ranked(column, basis.values[place], has_line=line)
+        for column, place, line in zip(X.T, places, lines, strict=True)
+    )
+    mean = float(np.mean(first(X[:, 0])[:, 0] * second(X[:, 1])[:, 0]))
+    return PairTerm((first, second), mean, pair_functions(basis, *places)._replace(values=np.empty((0, 0))))
+
+
+def _ranked(x: NDArray[np.float64], polynomials: NDArray[np.float64], *, has_line: bool) -> RankedColumn:
+    observed = np.flatnonzero(~np.isnan(x))
+    values, rows = np.unique(x[observed], return_index=True)
+    mean, spread = mean_and_spread(x[observed])
+    line = (values - mean) / spread if has_line else np.zeros(len(values))
+    return RankedColumn(values, np.column_stack([line, polynomials[observed[rows]]]))

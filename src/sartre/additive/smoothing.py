@@ -15,34 +15,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sartre.additive._reml_kernels import FLOOR, Point, Wiggles, invert, part, room, smoothness
 from sartre.additive.design import spans
-from sartre.additive.wood import wood_tests
+from sartre.additive.kernels.reml import LEAST_UNEXPLAINED, Point, Wiggles, empty_point, invert, smoothness, submatrix
+from sartre.additive.significance import wood_tests
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from sartre.additive.gram import Gram
 
-    from sartre.additive.design import Design
 
 MARGIN = 6.0  # below minus the log of the largest roughness there is no penalty at all
-RIDGE = 1e-10  # of the lines: exactly dependent columns share their effect
-TOL = 1e-3  # of the derivative of twice the log likelihood
-_CHUNK = 1 << 24  # numbers in a block of rows
-
-
-class Gram(NamedTuple):
-    """Inner products (over n) of all functions of all variables with each other and with all targets.
-
-    Variable j has the columns ``start[j]`` to ``start[j] + rank[j]`` of ``matrix``; the targets are standardised.
-    """
-
-    n: int
-    matrix: NDArray[np.float64]
-    cross: NDArray[np.float64]
-    start: NDArray[np.intp]
-    rank: NDArray[np.intp]
-    roughness: NDArray[np.float64]
+LINE_RIDGE = 1e-10  # of the lines: exactly dependent columns share their effect
+REML_TOL = 1e-3  # of the derivative of twice the log likelihood
 
 
 @dataclass(frozen=True)
@@ -83,20 +68,6 @@ class SmoothFit:
     converged: bool
 
 
-def gram(design: Design, targets: NDArray[np.float64]) -> Gram:
-    """Add up the inner products of a design and of (n, t) standardised targets, a block of rows at a time."""
-    n, width = len(targets), int(design.rank.sum())
-    matrix, cross = np.zeros((width, width)), np.zeros((width, targets.shape[1]))
-    tables = [design.table(j) for j in range(len(design.rank))]
-    step = max(1, _CHUNK // max(1, width))
-    for first in range(0, n, step):
-        codes = design.codes[:, first : first + step]
-        functions = np.hstack([table[code] for table, code in zip(tables, codes, strict=True)])
-        matrix += functions.T @ functions
-        cross += functions.T @ targets[first : first + step]
-    return Gram(n, matrix / n, cross / n, design.spectrum_start, design.rank, design.roughness)
-
-
 class Solved(NamedTuple):
     """A fitted model, before anything is said of its terms.
 
@@ -119,30 +90,30 @@ class Solved(NamedTuple):
 
 
 def solve_smooths(
-    products: Gram,
+    gram: Gram,
     target: int,
     variables: NDArray[np.intp],
     start: NDArray[np.float64] | None = None,
-    tol: float = TOL,
+    tol: float = REML_TOL,
 ) -> Solved:
     """Fit one target on the smooths of some variables (none of rank 0) and choose their smoothness.
 
     Parameters
     ----------
-    products : Gram
+    gram : Gram
     target : int
-        Column of ``products.cross``.
+        Column of ``gram.cross``.
     variables : array of ints, shape (p,)
     start : array of shape (p,), optional
         First log lambda; straight lines by default.
     tol : float
         Largest derivative of (twice) the likelihood with respect to a log lambda that is zero enough.
     """
-    model = _Model(products, target, variables)
+    model = _Model(gram, target, variables)
     log_lambda = np.full(len(variables), np.inf)
     if start is not None:
         log_lambda[model.term] = np.maximum(start[model.term], model.wiggles.lowest)
-    point = room(len(model.term), len(variables))
+    point = empty_point(len(model.term), len(variables))
     deviance, n_iterations, converged = smoothness(model.wiggles, log_lambda, tol, point)
     if np.isnan(deviance):
         raise np.linalg.LinAlgError("A Gram matrix is not positive definite.")
@@ -151,26 +122,24 @@ def solve_smooths(
     penalty = np.concatenate([np.zeros(len(model.lines)), point.penalty[: len(bent)]])
     columns = np.concatenate([model.lines, model.columns[bent]])
     edf = 1 - P.diagonal() * penalty  # the diagonal of (M + L)^-1 M
-    residual_df = products.n - 1 - float(edf.sum())
-    square = 1.0 - beta @ products.cross[columns, target]
-    scale = max(square - penalty @ beta**2, FLOOR) * products.n / max(residual_df, 1.0)
+    residual_df = gram.n - 1 - float(edf.sum())
+    square = 1.0 - beta @ gram.cross[columns, target]
+    scale = max(float(square - penalty @ beta**2), LEAST_UNEXPLAINED) * gram.n / max(residual_df, 1.0)
     owner = np.concatenate([model.line_term, model.term[bent]])
     return Solved(
         variables, columns, owner, penalty, P, beta, log_lambda, edf, residual_df, scale, n_iterations, converged
     )
 
 
-def fit_smooths(products: Gram, target: int, variables: NDArray[np.intp]) -> SmoothFit:
-    """Fit one target on the smooths of some variables (none of rank 0), choose their smoothness, test each.
+def unexplained_share(gram: Gram, target: int, solved: Solved) -> float:
+    """Return the share of a standardised target's variance that a fit leaves."""
+    columns, beta = solved.columns, solved.beta
+    return float(1.0 - beta @ (2 * gram.cross[columns, target] - submatrix(gram.matrix, columns, columns) @ beta))
 
-    Parameters
-    ----------
-    products : Gram
-    target : int
-        Column of ``products.cross``.
-    variables : array of ints
-    """
-    return describe_smooths(products, solve_smooths(products, target, variables))
+
+def fit_smooths(gram: Gram, target: int, variables: NDArray[np.intp]) -> SmoothFit:
+    """Fit one target on the smooths of some variables (none of rank 0), choose their smoothness, test each."""
+    return describe_smooths(gram, solve_smooths(gram, target, variables))
 
 
 class TermTests(NamedTuple):
@@ -182,32 +151,32 @@ class TermTests(NamedTuple):
     p_value: NDArray[np.float64]
 
 
-def term_tests(products: Gram, solved: Solved, covariance: NDArray[np.float64] | None = None) -> TermTests:
+def term_tests(gram: Gram, solved: Solved, covariance: NDArray[np.float64] | None = None) -> TermTests:
     """Test every term of a fitted model; the coefficients' covariance is Bayesian if not given."""
-    covariance = solved.inverse * (solved.scale / products.n) if covariance is None else covariance
+    covariance = solved.inverse * (solved.scale / gram.n) if covariance is None else covariance
     F = np.eye(len(solved.penalty)) - solved.inverse * solved.penalty  # (M + L)^-1 M
     p = len(solved.variables)
     edf, twice, size = (
-        np.bincount(solved.owner, weights=one, minlength=p).astype(np.float64)
-        for one in (solved.edf, np.einsum("ij,ji->i", F, F), np.ones(len(F)))
+        np.bincount(solved.owner, weights=each, minlength=p).astype(np.float64)
+        for each in (solved.edf, np.einsum("ij,ji->i", F, F), np.ones(len(F)))
     )
     ref_df = np.minimum(2 * edf - twice, size)
     return TermTests(edf, ref_df, *wood_tests(solved.beta, covariance, solved.owner, ref_df, solved.residual_df))
 
 
-def describe_smooths(products: Gram, solved: Solved) -> SmoothFit:
+def describe_smooths(gram: Gram, solved: Solved) -> SmoothFit:
     """Describe and test every term of a fitted model."""
-    covariance = solved.inverse * (solved.scale / products.n)
-    tests = term_tests(products, solved, covariance)
+    covariance = solved.inverse * (solved.scale / gram.n)
+    tests = term_tests(gram, solved, covariance)
     coefficients, covariances, strength = [], [], []
     for t, variable in enumerate(solved.variables):
-        mine = np.flatnonzero(solved.owner == t)
-        beta, full = solved.beta[mine], int(products.rank[variable])
-        strength.append(beta**2 @ (1 + 2 * solved.penalty[mine]))
+        own = np.flatnonzero(solved.owner == t)
+        beta, full = solved.beta[own], int(gram.rank[variable])
+        strength.append(beta**2 @ (1 + 2 * solved.penalty[own]))
         coefficients.append(np.zeros(full))
         covariances.append(np.zeros((full, full)))
-        coefficients[t][: len(mine)] = beta
-        covariances[t][: len(mine), : len(mine)] = part(covariance, mine, mine)
+        coefficients[t][: len(own)] = beta
+        covariances[t][: len(own), : len(own)] = submatrix(covariance, own, own)
     return SmoothFit(
         variables=solved.variables,
         coefficients=coefficients,
@@ -229,27 +198,27 @@ class _Model:
     term of each. C = M_ww - M_wl M_ll^-1 M_lw and u = b_w - M_wl M_ll^-1 b_l; unexplained = 1 - b_l' M_ll^-1 b_l.
     """
 
-    def __init__(self, products: Gram, target: int, variables: NDArray[np.intp]) -> None:
-        rank = products.rank[variables]
-        columns = spans(products.start[variables], rank)
+    def __init__(self, gram: Gram, target: int, variables: NDArray[np.intp]) -> None:
+        rank = gram.rank[variables]
+        columns = spans(gram.start[variables], rank)
         owner = np.repeat(np.arange(len(variables)), rank)
-        roughness = products.roughness[columns]
+        roughness = gram.roughness[columns]
         straight, wiggly = np.flatnonzero(roughness == 0), np.flatnonzero(roughness)
         self.lines, self.line_term = columns[straight], owner[straight]
         self.columns, self.term = columns[wiggly], owner[wiggly]
-        M, b = products.matrix, products.cross[:, target]
+        M, b = gram.matrix, gram.cross[:, target]
         k = len(straight)
         self.W = np.zeros((k, k))
-        invert(M, self.lines, np.full(k, RIDGE), k, np.empty((k, k)), self.W)
-        self.half, self.half_b = self.W @ part(M, self.lines, self.columns), self.W @ b[self.lines]
+        invert(M, self.lines, np.full(k, LINE_RIDGE), k, np.empty((k, k)), self.W)
+        self.half, self.half_b = self.W @ submatrix(M, self.lines, self.columns), self.W @ b[self.lines]
         s = roughness[wiggly]
         self.wiggles = Wiggles(
-            C=part(M, self.columns, self.columns) - self.half.T @ self.half,
+            C=submatrix(M, self.columns, self.columns) - self.half.T @ self.half,
             u=b[self.columns] - self.half.T @ self.half_b,
             s=s,
             term=self.term,
-            unexplained=max(1.0 - float(self.half_b @ self.half_b), FLOOR),
-            df=float(products.n - 1 - k),
+            unexplained=max(1.0 - float(self.half_b @ self.half_b), LEAST_UNEXPLAINED),
+            df=float(gram.n - 1 - k),
             lowest=-MARGIN - float(np.log(s.max(initial=1.0))),
         )
 

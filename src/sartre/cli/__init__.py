@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from sartre.cli._console import EXIT_CODES, out
+from sartre.cli._convert import convert
 from sartre.cli._discover import discover, prune
 from sartre.cli._evaluate import evaluate
 from sartre.cli._methods import methods
@@ -20,7 +21,7 @@ from sartre.cli._reproduce import reproduce
 from sartre.cli._simulate import simulate
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-for command in (discover, prune, plan, evaluate, simulate, methods, reproduce):
+for command in (discover, prune, plan, evaluate, convert, simulate, methods, reproduce):
     app.command(epilog=EXIT_CODES)(command)
 
 
@@ -34,7 +35,7 @@ def main() -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from sartre import __version__  # noqa: PLC0415
+        from sartre import __version__
 
         out.print(f"sartre {__version__}")
         raise typer.Exit

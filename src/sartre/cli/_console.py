@@ -11,15 +11,12 @@ import threading
 import time
 import traceback
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SECONDS_BETWEEN_LINES = 1.5  # two seconds of silence look like a hang, and a busy machine is late
 LONG_RUN = 0.05, 60.0  # share of the time so far that a long run may be silent, and the longest silence
@@ -48,7 +45,7 @@ def guarded(*, debug: bool) -> Iterator[None]:
     except KeyboardInterrupt:
         err.print("Stopped.")
         raise typer.Exit(INTERRUPTED) from None
-    except Exception as error:  # noqa: BLE001 - all of them
+    except Exception as error:  # noqa: BLE001 - an error is a result too
         if debug:
             traceback.print_exc()
         sentence, code = _told(error)
@@ -126,8 +123,8 @@ class _Handler(logging.Handler):
         self._view.show(text)
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._outer |= record.name == "sartre.confidence"
-        if not self._outer or record.name == "sartre.confidence":
+        self._outer |= record.name == "sartre.evidence.stability"
+        if not self._outer or record.name == "sartre.evidence.stability":
             self._view.show(record.getMessage())
 
 

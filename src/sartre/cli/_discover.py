@@ -44,25 +44,9 @@ def discover(  # noqa: PLR0913 - one argument an option
 
     Example: sartre discover cells.csv --level 0.001 --stability 50 --out cells
     """
+    options = locals()
     with guarded(debug=debug):
-        chosen = None if columns is None else split_names(columns)
-    asked = Asked(
-        source=source,
-        columns=chosen,
-        order=order,
-        prune=prune,
-        settings=settings or [],
-        level=level,
-        penalty=penalty,
-        knowledge=knowledge,
-        missing=missing,
-        stability=stability,
-        seed=seed,
-        jobs=jobs,
-        out=out_folder,
-        report=report,
-        no_data=no_data,
-    )
+        asked = Asked.of(options, columns=None if columns is None else split_names(columns))
     _run(asked, as_json=as_json, debug=debug)
 
 
@@ -96,27 +80,10 @@ def prune(  # noqa: PLR0913 - one argument an option
 
     Example: sartre prune water.csv --order-of rain,river,flood
     """
+    options = locals()
     with guarded(debug=debug):
         names = _given_order(order_of, order_file)
-    asked = Asked(
-        source=source,
-        columns=names,
-        order=names,
-        order_file=order_file,
-        prune=prune,
-        settings=settings or [],
-        level=level,
-        penalty=penalty,
-        knowledge=knowledge,
-        missing=missing,
-        stability=stability,
-        seed=seed,
-        jobs=jobs,
-        out=out_folder,
-        report=report,
-        no_data=no_data,
-    )
-    _run(asked, as_json=as_json, debug=debug)
+    _run(Asked.of(options, columns=names, order=names), as_json=as_json, debug=debug)
 
 
 def _run(asked: Asked, *, as_json: bool, debug: bool) -> None:

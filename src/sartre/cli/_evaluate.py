@@ -11,12 +11,11 @@ from rich.table import Table
 
 from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
 from sartre.cli._console import guarded, out, progress
-from sartre.cli._learning import DATASETS
+from sartre.cli._convert import read_graph
 
 if TYPE_CHECKING:
     from sartre import Dag
 
-_EDGE_LISTS = (".csv", ".tsv")
 _MEASURES = {  # name in JSON: heading, meaning
     "shd": ("SHD", "edges that are missing, extra or turned around"),
     "sid": ("SID", "pairs whose causal effect would be estimated wrong from the guess's parents"),
@@ -59,7 +58,7 @@ def evaluate(
 
 
 def _measured(truth: Dag, guess: Dag) -> dict[str, Any]:
-    from sartre import metrics  # noqa: PLC0415
+    from sartre import metrics
 
     sizes = {"variables": len(truth), "true_edges": truth.n_edges, "guessed_edges": guess.n_edges}
     return sizes | {name: getattr(metrics, name)(truth, guess) for name in _MEASURES}
@@ -77,9 +76,9 @@ def _print(result: dict[str, Any]) -> None:
 
 def _read_both(truth: str, guess: str) -> tuple[Dag, Dag]:
     """Read two graphs; edge lists borrow the variables of the other graph."""
-    from sartre import Dag  # noqa: PLC0415
+    from sartre import Dag
 
-    graphs = {source: _read_graph(source) for source in (truth, guess)}
+    graphs = {source: read_graph(source) for source in (truth, guess)}
     whole = [graph.names for source, graph in graphs.items() if not _is_edge_list(source)]
     names = whole[0] if whole else list(dict.fromkeys(graphs[truth].names + graphs[guess].names))
     for source, graph in graphs.items():
@@ -92,55 +91,7 @@ def _read_both(truth: str, guess: str) -> tuple[Dag, Dag]:
 
 
 def _is_edge_list(source: str) -> bool:
-    return Path(source).suffix.lower() in _EDGE_LISTS
+    from sartre.graph.formats import FORMATS
 
-
-def _from_edge_list(path: Path) -> Dag:
-    """Read names as they stand: a variable may be called NA, or 01."""
-    import pandas as pd  # noqa: PLC0415
-
-    from sartre import Dag  # noqa: PLC0415
-
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    try:
-        frame = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except pd.errors.EmptyDataError:
-        raise ValueError(f"'{path}' is empty; name a list of edges.") from None
-    except (pd.errors.ParserError, UnicodeDecodeError):
-        raise ValueError(f"'{path}' is no list of edges: a table with the columns source and target.") from None
-    if {"source", "target"} <= set(frame.columns) and (frame[["source", "target"]] == "").any(axis=None):
-        raise ValueError(f"'{path}' has an edge without a source or a target; name both.")
-    return Dag.from_frame(frame)
-
-
-def _read_graph(source: str) -> Dag:
-    import networkx as nx  # noqa: PLC0415
-
-    from sartre import Dag  # noqa: PLC0415
-
-    path = Path(source)
-    if source in DATASETS and not path.is_file():
-        from sartre.datasets import load_sachs  # noqa: PLC0415
-
-        return load_sachs().dag
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file '{source}'; check its name and folder.")
-    suffix = path.suffix.lower()
-    if _is_edge_list(source):
-        return _from_edge_list(path)
-    readers = {
-        ".json": lambda text: Dag.from_dict(json.loads(text)),
-        ".dot": Dag.from_dot,
-        ".gv": Dag.from_dot,
-        ".gml": Dag.from_gml,
-        ".graphml": Dag.from_graphml,
-        ".dagitty": Dag.from_dagitty,
-    }
-    if suffix not in readers:
-        raise ValueError(f"A graph is read from a file that ends in .csv, .tsv, {', '.join(readers)}. Got '{source}'.")
-    try:
-        return readers[suffix](path.read_text(encoding="utf-8-sig"))
-    except (ValueError, TypeError) as error:  # what is no JSON or no UTF-8 is a ValueError
-        raise ValueError(f"'{source}': {error}") from None
-    except (KeyError, AttributeError, SyntaxError, nx.NetworkXError):
-        raise ValueError(f"'{source}' holds no graph in the form of {suffix} files; write it again.") from None
+    fmt = FORMATS.get(Path(source).suffix.lower())
+    return fmt is not None and not fmt.lists_all

@@ -5,23 +5,21 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
     from sartre import CausalDiscovery, Dag
-    from sartre.batches import Survey
-    from sartre.confidence import Stability
-    from sartre.validation import Table
+    from sartre.data.row_source import Survey
+    from sartre.data.table import Table
+    from sartre.evidence.stability import Stability
 
 DATASETS = ("sachs",)
 CHECKPOINT = "stability.checkpoint.json"  # there while half-samples are being learnt, gone once all is written
-NEEDS_UNITS = ("SCORE",)  # CaPS and VarianceSort, which are about units, have the columns as they are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,26 +27,32 @@ class Asked:
     """What `discover` and `prune` were asked for; an order is a method's name or a list of columns."""
 
     source: str
-    columns: list[str] | None
+    columns: list[str] | None = None
     order: str | list[str]
     order_file: Path | None = None
     prune: str
-    settings: list[str]
-    level: float | None
-    penalty: float | None
-    knowledge: Path | None
-    missing: str
-    stability: int | None
-    seed: int
-    jobs: int
-    out: Path
-    report: Path | None
-    no_data: bool
+    settings: list[str] | None = None
+    level: float | None = None
+    penalty: float | None = None
+    knowledge: Path | None = None
+    missing: str = "error"
+    stability: int | None = None
+    seed: int = 0
+    jobs: int = 1
+    out_folder: Path = Path()
+    report: Path | None = None
+    no_data: bool = False
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], **changes: Any) -> Asked:
+        """Return what a command's options ask for; those that are none of ours, such as --json, are left out."""
+        names = [field.name for field in fields(cls)]
+        return cls(**{name: options[name] for name in names if name in options} | changes)
 
     @property
     def graph_file(self) -> Path:
         """Where the graph goes."""
-        return self.out / "graph.json"
+        return self.out_folder / "graph.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +69,19 @@ class Learnt:
 
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     """Read, learn and write; what cannot work is refused before anything takes long."""
-    from sartre.batches import Survey  # noqa: PLC0415
-    from sartre.cli._methods import build_model  # noqa: PLC0415
-    from sartre.files import check_destination, made_folder, write_texts_atomically  # noqa: PLC0415
+    from sartre.cli._methods import build_model
+    from sartre.compute.files import check_destination, made_folder, write_texts_atomically
+    from sartre.data.row_source import Survey
+    from sartre.steps import tags_of
 
     model = build_model(asked)
     _check_report(asked)
-    with made_folder(asked.out):
-        edges_file = asked.out / "edges.csv"
+    with made_folder(asked.out_folder):
+        edges_file = asked.out_folder / "edges.csv"
         for path in filter(None, (asked.graph_file, edges_file, asked.report)):
             check_destination(path, asked.source)
         data, truth = _read(asked)
-        standardize = getattr(model.prune, "penalty", "auto") != "auto" or type(model.order).__name__ in NEEDS_UNITS
+        standardize = any(tags_of(step).needs_units for step in (model.order, model.prune))
         table = _standardized(asked, data) if standardize else data
         found = None if asked.stability is None else _stability(asked, model, _in_memory(asked, table))
         begin("Learning the order")
@@ -87,11 +92,11 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         write_texts_atomically({asked.graph_file: text, edges_file: edges.to_csv(index=False, lineterminator="\n")})
         if asked.report is not None:
             begin("Writing the report")
-            original = data.sample if isinstance(data, Survey) else data
+            original = data.sample
             original = original if standardize and not original.missing.any() else None
             model.report(asked.report, original, stability=found, include_data=not asked.no_data)
         if found is not None:
-            (asked.out / CHECKPOINT).unlink(missing_ok=True)
+            (asked.out_folder / CHECKPOINT).unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
     shape = (data.n, data.sample.shape[1]) if isinstance(data, Survey) else data.shape
     return Learnt(asked=asked, shape=shape, model=model, edges=edges, truth=known, document=document)
@@ -113,12 +118,12 @@ def split_names(text: str) -> list[str]:
 
 def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
     """Return a table and, where it is known, its true graph; a file wins over a data set of the same name."""
-    from sartre.files import read_table  # noqa: PLC0415
+    from sartre.data.read_file import read_table
 
     if source == "-":
         return read_table(sys.stdin.buffer), None
     if source in DATASETS and not Path(source).is_file():
-        from sartre.datasets import load_sachs  # noqa: PLC0415
+        from sartre.datasets import load_sachs
 
         data = load_sachs()
         return data.X, data.dag
@@ -132,9 +137,10 @@ def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
 
 def _read(asked: Asked) -> tuple[Table | Survey, Dag | None]:
     """Return the data, a table or the survey of a large one, and the true graph where it is known."""
-    from sartre.batches import Batches, survey  # noqa: PLC0415
-    from sartre.files import in_batches  # noqa: PLC0415
-    from sartre.validation import as_table  # noqa: PLC0415
+    from sartre.data.batches import Batches
+    from sartre.data.checks import as_table
+    from sartre.data.read_arrow import in_batches
+    from sartre.data.row_source import survey
 
     if in_batches(asked.source):
         return survey(Batches(asked.source, asked.missing, asked.columns), asked.seed), None
@@ -146,12 +152,12 @@ def _read(asked: Asked) -> tuple[Table | Survey, Dag | None]:
 
 def _standardized(asked: Asked, data: Table | Survey) -> Table | Survey:
     """Return the data at mean zero and variance one; of many rows, in the sample, whether they are in memory or not."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
-    from sartre.batches import Survey, is_long, survey_of_table  # noqa: PLC0415
-    from sartre.validation import Table  # noqa: PLC0415
+    from sartre.data.row_source import Survey, survey_of_table
+    from sartre.data.table import Table
 
-    if isinstance(data, Survey) or not is_long(data):
+    if isinstance(data, Survey) or not data.is_long:
         return data.standardized()
     batches: Any = survey_of_table(data, asked.seed).standardized().batches  # in memory, so they can be gone through
     return Table(np.asfortranarray(np.vstack(list(batches))), data.names, data.levels)
@@ -159,7 +165,7 @@ def _standardized(asked: Asked, data: Table | Survey) -> Table | Survey:
 
 def _in_memory(asked: Asked, table: Table | Survey) -> Table:
     """Return a table that half-samples can be drawn from."""
-    from sartre.batches import Survey  # noqa: PLC0415
+    from sartre.data.row_source import Survey
 
     if isinstance(table, Survey):
         raise ValueError(  # noqa: TRY004 - what is wrong is the option
@@ -185,28 +191,35 @@ def _check_report(asked: Asked) -> None:
         if asked.no_data:
             raise ValueError("--no-data says what goes into a report; add --report FILE.")
         return
-    from sartre.report.layout import require_igraph  # noqa: PLC0415
+    from sartre.report.layout import require_igraph
 
-    taken = (asked.graph_file, asked.out / "edges.csv", asked.out / CHECKPOINT, asked.knowledge, asked.order_file)
+    taken = (
+        asked.graph_file,
+        asked.out_folder / "edges.csv",
+        asked.out_folder / CHECKPOINT,
+        asked.knowledge,
+        asked.order_file,
+    )
     if asked.report.resolve() in [path.resolve() for path in taken if path is not None]:
         raise ValueError(f"'{asked.report}' is another file of this run; name another one for the report.")
     require_igraph()
 
 
 def _check_missing(asked: Asked, data: Table) -> None:
+    from sartre.settings import listed
+
     counts = [f"'{name}' {count}" for name, count in zip(data.names, data.missing.sum(axis=0), strict=True) if count]
     if counts and asked.missing == "error":
-        shown = ", ".join(counts[:5]) + (f" and {len(counts) - 5} columns more" if len(counts) > 5 else "")
         raise ValueError(
-            f"Missing values by column: {shown}; leave out their rows by --missing drop, fill them in by --missing "
-            "impute, or take them for a value of its own by --missing bin."
+            f"Missing values by column: {listed(counts)}; leave out their rows by --missing drop, fill them in by "
+            "--missing impute, or take them for a value of its own by --missing bin."
         )
 
 
 def _stability(asked: Asked, model: CausalDiscovery, table: Table) -> Stability:
-    from sklearn.base import clone  # noqa: PLC0415
+    from sklearn.base import clone
 
-    from sartre import stability  # noqa: PLC0415
+    from sartre import stability
 
     alone: Any = clone(model)
     return stability(
@@ -215,7 +228,7 @@ def _stability(asked: Asked, model: CausalDiscovery, table: Table) -> Stability:
         n_pairs=asked.stability or 0,
         n_jobs=asked.jobs,
         random_state=asked.seed,
-        checkpoint=asked.out / CHECKPOINT,
+        checkpoint=asked.out_folder / CHECKPOINT,
     )
 
 
@@ -230,10 +243,11 @@ def _document(
     asked: Asked, model: CausalDiscovery, edges: pd.DataFrame, found: Stability | None, *, standardized: bool
 ) -> dict[str, Any]:
     """Return the graph with all that was run to learn it; `Dag.from_dict` reads the graph back."""
-    from sartre import __version__  # noqa: PLC0415
+    from sartre import __version__
+    from sartre.steps import findings_of
 
     document: dict[str, Any] = {**model.graph_.to_dict(), "edges": _records(edges)}
-    pairs = getattr(model.prune_step_, "interactions_", None)
+    pairs = findings_of(model.prune_step_).interactions
     if pairs is not None:
         document["interactions"] = _records(pairs)
     document["order"] = [model.graph_.names[j] for j in model.order_]
@@ -260,4 +274,5 @@ def _document(
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON knows them: no number is null."""
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+    records: Any = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return records

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from sartre import CausalDiscovery
     from sartre.cli._learning import Asked
 
-_DEFAULTS = ("OrderSearch", "SARTRE")
 _REFERENCES = re.compile(r"\nReferences\n-+\n(.+?)(?=\n\n|\Z)", re.DOTALL)
 
 
@@ -48,24 +50,26 @@ def methods(*, as_json: option.Json = False, debug: option.Debug = False) -> Non
 
 def build_model(asked: Asked) -> CausalDiscovery:
     """Return the unfitted model of the methods, settings and knowledge that were asked for."""
-    import sartre.order  # noqa: PLC0415
-    import sartre.prune  # noqa: PLC0415
-    from sartre import CausalDiscovery, Knowledge  # noqa: PLC0415
+    import sartre.order
+    import sartre.prune
+    from sartre import CausalDiscovery, Knowledge
 
     if asked.jobs == 0:
         raise ValueError("--jobs takes a number of threads, or -1 for one a core. Got 0.")
     if isinstance(asked.order, str):
-        order = _found(sartre.order, asked.order, "order")()
+        order = _step(sartre.order, asked.order, "order")
     else:
         order = sartre.order.FixedOrder(asked.order)
-    prune = _found(sartre.prune, asked.prune, "prune")()
-    if isinstance(prune, sartre.prune.SARTRE):
-        prune.set_params(penalty="auto" if asked.penalty is None else asked.penalty, level=asked.level)
-    elif asked.penalty is not None or asked.level is not None:
-        raise ValueError(
-            f"--level and --penalty are settings of SARTRE; for {type(prune).__name__}, use --set prune.NAME=VALUE."
-        )
-    for setting in asked.settings:
+    prune = _step(sartre.prune, asked.prune, "prune")
+    for name, value in (("penalty", asked.penalty), ("level", asked.level)):
+        if value is not None and name not in prune.get_params(deep=False):
+            raise ValueError(
+                f"--{name} is a setting of SARTRE, which {type(prune).__name__} does not have. For its own settings, "
+                "use --set prune.NAME=VALUE."
+            )
+        if value is not None:
+            prune.set_params(**{name: value})
+    for setting in asked.settings or []:
         _change({"order": order, "prune": prune}, setting)
     knowledge = None if asked.knowledge is None else Knowledge.read(asked.knowledge)
     return CausalDiscovery(
@@ -74,11 +78,13 @@ def build_model(asked: Asked) -> CausalDiscovery:
 
 
 def _listed() -> list[dict[str, Any]]:
-    import sartre.order  # noqa: PLC0415
-    import sartre.prune  # noqa: PLC0415
+    import sartre.order
+    import sartre.prune
+    from sartre import CausalDiscovery
 
+    defaults = {type(CausalDiscovery().orderer()), type(CausalDiscovery().pruner())}
     return [
-        {"step": step, "name": name, "default": name in _DEFAULTS, **_said_of(method)}
+        {"step": step, "name": name, "default": method in defaults, **_said_of(method)}
         for step, module in (("order", sartre.order), ("prune", sartre.prune))
         for name, method in _methods_of(module).items()
     ]
@@ -98,15 +104,51 @@ def _methods_of(module: ModuleType) -> dict[str, type]:
     """Return the steps that a module offers and that need no argument, by name."""
     public = {name: getattr(module, name) for name in module.__all__}
     steps = {name: item for name, item in public.items() if inspect.isclass(item) and hasattr(item, "fit")}
-    return {name: steps[name] for name in sorted(steps, key=str.lower) if name != "FixedOrder"}
+    return {name: steps[name] for name in sorted(steps, key=str.lower) if not _needs_arguments(steps[name])}
 
 
-def _found(module: ModuleType, name: str, step: str) -> type:
+def _needs_arguments(step: type) -> bool:
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    settings = inspect.signature(step).parameters.values()
+    return any(setting.default is setting.empty and setting.kind not in kinds for setting in settings)
+
+
+def _step(module: ModuleType, name: str, step: str) -> Any:
+    """Return an estimator of ours by its name, in any case, or of anybody by its place: ``package.module:Class``."""
+    if ":" in name:
+        return _foreign(name, step)()
     methods = _methods_of(module)
     for candidate, method in methods.items():
         if candidate.lower() == name.lower():
-            return method
-    raise ValueError(f"There is no method '{name}' for --{step}; there are {', '.join(methods)}.")
+            return method()
+    raise ValueError(
+        f"There is no method '{name}' for --{step}; there are {', '.join(methods)}, and your own as "
+        "package.module:Class."
+    )
+
+
+def _foreign(place: str, step: str) -> type:
+    """Return somebody's class, if it is an estimator whose settings all have defaults."""
+    found = imported(place, step)
+    if not (inspect.isclass(found) and hasattr(found, "fit") and hasattr(found, "get_params")):
+        raise ValueError(f"--{step} takes a scikit-learn estimator with a 'fit'. {place} is none.")
+    if _needs_arguments(found):
+        raise ValueError(f"--{step} takes a class whose settings all have defaults. {place} has some without.")
+    return found
+
+
+def imported(place: str, option_name: str) -> Any:
+    """Return what ``package.module:name`` stands for, in a module that is installed or is in the current folder."""
+    module, _, name = place.partition(":")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, ValueError, AttributeError) as error:
+        raise ValueError(
+            f"--{option_name} {place} cannot be imported: {error}. Write package.module:name, of a module that is "
+            "installed or is in the current folder."
+        ) from None
 
 
 def _change(steps: dict[str, Any], setting: str) -> None:

@@ -19,10 +19,18 @@ Columns: TypeAlias = Annotated[
     str | None, typer.Option(metavar="A,B,...", help="Use these columns only; all if not given.")
 ]
 Order: TypeAlias = Annotated[
-    str, typer.Option(metavar="NAME", help="How the order is found; `sartre methods` lists the names.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="How the order is found: a name that `sartre methods` lists, or your own class as package.module:Class.",
+    ),
 ]
 Prune: TypeAlias = Annotated[
-    str, typer.Option(metavar="NAME", help="How edges are dropped; `sartre methods` lists the names.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="How edges are dropped: a name that `sartre methods` lists, or your own class as package.module:Class.",
+    ),
 ]
 Settings: TypeAlias = Annotated[
     list[str] | None,

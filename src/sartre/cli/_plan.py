@@ -15,7 +15,7 @@ from sartre.cli._learning import Asked, chosen, load, split_names
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sartre.plan import Plan
+    from sartre.plan.estimate import Plan
 
 
 def plan(
@@ -38,24 +38,9 @@ def plan(
 
     Example: sartre plan cells.csv --order SCORE --jobs 4
     """
+    options = locals()
     with guarded(debug=debug):
-        asked = Asked(
-            source=source,
-            columns=None if columns is None else split_names(columns),
-            order=order,
-            prune=prune,
-            settings=settings or [],
-            level=level,
-            penalty=penalty,
-            knowledge=None,
-            missing="error",
-            stability=None,
-            seed=0,
-            jobs=jobs,
-            out=Path(),
-            report=None,
-            no_data=False,
-        )
+        asked = Asked.of(options, columns=None if columns is None else split_names(columns))
         with progress(f"Looking at {'standard input' if source == '-' else source}"):
             found = _planned(asked)
         if as_json:
@@ -65,9 +50,9 @@ def plan(
 
 
 def _planned(asked: Asked) -> Plan:
-    from sartre.cli._methods import build_model  # noqa: PLC0415
-    from sartre.plan import plan as planned  # noqa: PLC0415
-    from sartre.plan import reading_step, shape_of  # noqa: PLC0415
+    from sartre.cli._methods import build_model
+    from sartre.plan.estimate import plan as planned
+    from sartre.plan.estimate import reading_step, shape_of
 
     model = build_model(asked)
     frame, n = _beginning(asked.source)
@@ -76,7 +61,7 @@ def _planned(asked: Asked) -> Plan:
 
 
 def _beginning(source: str) -> tuple[pd.DataFrame, int]:
-    from sartre.files import peek  # noqa: PLC0415
+    from sartre.data.read_file import peek
 
     if Path(source).exists():
         return peek(source)

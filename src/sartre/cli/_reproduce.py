@@ -42,20 +42,20 @@ def reproduce(
     Example: sartre reproduce figure-variables --trials 3
     """
     with guarded(debug=debug):
-        from joblib import effective_n_jobs  # noqa: PLC0415 - it brings NumPy
+        from joblib import effective_n_jobs
 
         experiments = _experiments()
         names = _named(studies or ["all"], list(experiments.STUDIES))
         count, jobs = trials or (1 if quick else 10), effective_n_jobs(jobs)
-        left, seconds = experiments.estimate(names, count, jobs, quick=quick)
-        err.print(f"{left} data sets to do, about {_duration(seconds)} in {jobs} processes.", soft_wrap=True)
+        remaining, seconds = experiments.estimate(names, count, jobs, quick=quick)
+        err.print(f"{remaining} data sets to do, about {_duration(seconds)} in {jobs} processes.", soft_wrap=True)
         with progress("Starting"):
             written = experiments.reproduce(names, count, jobs, quick=quick)
         for file in written:
             out.print(f"Wrote {file.relative_to(Path.cwd())}", soft_wrap=True)
 
 
-def _experiments() -> Any:  # noqa: ANN401 - a module that only a clone has
+def _experiments() -> Any:
     """Import the experiments of the current folder."""
     if not MARK.is_file():
         raise ValueError(

@@ -31,9 +31,9 @@ def simulate(
     """
     with guarded(debug=debug):
         with progress(f"Simulating {samples} samples of {nodes} variables"):
-            from sartre.files import check_destination, made_folder, write_texts_atomically  # noqa: PLC0415
-            from sartre.simulate import random_dag  # noqa: PLC0415
-            from sartre.simulate import simulate as draw  # noqa: PLC0415
+            from sartre.compute.files import check_destination, made_folder, write_texts_atomically
+            from sartre.simulate import random_dag
+            from sartre.simulate import simulate as draw
 
             data_file, truth_file = out_folder / "data.csv", out_folder / "truth.json"
             kinds: dict[str, Any] = {"mechanism": mechanism, "noise": noise}

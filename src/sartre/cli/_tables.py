@@ -24,7 +24,7 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     size = f"{rows} rows, {columns} columns{units}"
     out.print(f"{asked.source}: {size}; {model.graph_.n_edges} edges in {model.fit_seconds_:.1f} s", soft_wrap=True)
     if "rows_seen" in learnt.document["run"]:
-        seen = ", ".join(f"{part} {count:,}" for part, count in model.rows_seen_.items())
+        seen = ", ".join(f"{name} {count:,}" for name, count in model.rows_seen_.items())
         out.print(f"Rows seen: {seen}", soft_wrap=True)
     _print_edges(learnt.edges, str(asked.graph_file), out)
     if asked.stability is not None:
@@ -36,7 +36,7 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     if learnt.truth is not None:
         out.print(_comparison(learnt.truth, model.graph_))
         out.print("SHD counts wrong edges, SID wrong causal effects: lower is better.")
-    written = [asked.graph_file, asked.out / "edges.csv", *([] if asked.report is None else [asked.report])]
+    written = [asked.graph_file, asked.out_folder / "edges.csv", *([] if asked.report is None else [asked.report])]
     out.print(f"Wrote {', '.join(map(str, written[:-1]))} and {written[-1]}", soft_wrap=True)
 
 
@@ -45,7 +45,7 @@ def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
         remedy = "with SARTRE, raise --level (or lower --penalty) to keep more."
         out.print(f"No edge is worth its price; {remedy}", soft_wrap=True)
         return
-    from pandas import isna  # noqa: PLC0415
+    from pandas import isna
 
     evidence, notes = _evidence(edges)
     table = Table()
@@ -86,7 +86,7 @@ def _evidence(edges: pd.DataFrame) -> tuple[dict[str, tuple[str, str]], list[str
 
 def _comparison(truth: Dag, learnt: Dag) -> Table:
     """Return a table that sets the learnt graph, and a graph without edges, against the true one."""
-    from sartre import Dag, metrics  # noqa: PLC0415
+    from sartre import Dag, metrics
 
     table = Table()
     table.add_column(f"against the {truth.n_edges} known edges")

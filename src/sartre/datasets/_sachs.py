@@ -6,8 +6,8 @@ from importlib.resources import files
 from typing import Literal
 
 from sartre.datasets.stored import stored_dag, stored_table
+from sartre.settings import check_choice
 from sartre.simulate.dataset import Dataset
-from sartre.validation import check_choice
 
 SAMPLES = {  # subset: file and SHA-256
     "observational": ("sachs_observational.csv", "c6f109d1d98550e2f8ee57ee021b30713c08ba6cfe626b3e23805568c54cec8e"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from sartre.graph import Dag
+from sartre.graph.dag import Dag
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from importlib.resources.abc import Traversable
 
 

@@ -9,7 +9,7 @@ from sartre.order.r2_sort import R2Sort
 from sartre.order.random_order import RandomOrder
 from sartre.order.resit import RESIT
 from sartre.order.score import SCORE
-from sartre.order.search import OrderSearch
+from sartre.order.search.search import OrderSearch
 from sartre.order.variance_sort import VarianceSort
 
 __all__ = [

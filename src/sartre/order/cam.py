@@ -6,20 +6,21 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from threadpoolctl import threadpool_limits
 
+from sartre.additive.bases.splines import spline
 from sartre.additive.design import prepare
-from sartre.additive.forward import ForwardModels
-from sartre.additive.smoothing import gram
-from sartre.additive.splines import spline
-from sartre.precedence import check_before, obeyed
-from sartre.validation import as_table, check_number
+from sartre.additive.gram import gram_of_design
+from sartre.compute.parallel import blas_threads
+from sartre.data.checks import as_table
+from sartre.knowledge.precedence import check_before, obeyed
+from sartre.order.forward import ForwardModels
+from sartre.settings import check_number
+from sartre.steps import Cost, StepTags
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sartre.additive.smoothing import Gram
+    from sartre.additive.gram import Gram
 
 logger = logging.getLogger(__name__)
 SMOOTHNESS = 1e-3  # penalty of the splines; 1e-4 and 1e-2 gave much the same orders, 1e-5 worse ones
@@ -71,20 +72,15 @@ class CAM(BaseEstimator):
     array([1, 0])
     """
 
+    step_tags = StepTags(costs=(Cost("CAM"),))
+
     def __init__(self, n_splines: int = 10, *, max_neighbors: int | None = 5, max_parents: int = 10) -> None:
         self.n_splines = n_splines
         self.max_neighbors = max_neighbors
         self.max_parents = max_parents
 
-    def fit(self, X: Any, before: Any = None) -> CAM:  # noqa: ANN401 - any table
-        """Learn the order of a table's columns.
-
-        Parameters
-        ----------
-        X : array of shape (n, d) or data frame
-        before : boolean array of shape (d, d), optional
-            Row must precede column.
-        """
+    def fit(self, X: Any, before: Any = None) -> CAM:
+        """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         check_number("CAM", "n_splines", self.n_splines, low=3, integer=True)
         check_number("CAM", "max_parents", self.max_parents, low=1, integer=True)
         if self.max_neighbors is not None:
@@ -96,39 +92,39 @@ class CAM(BaseEstimator):
         path, inner = known.copy(), np.ix_(columns, columns)
         if len(columns) > 1:
             Z = table.standardized().values[:, columns]
-            with threadpool_limits(1, user_api="blas"):  # many small products
-                products = gram(prepare(Z, [spline(column, self.n_splines).basis() for column in Z.T]), Z)
-                near = self._neighbors(products)
-                path[inner], self.gains_[inner] = self._search(products, near, known[inner])
+            with blas_threads(1):  # many small products
+                gram = gram_of_design(prepare(Z, [spline(column, self.n_splines).basis() for column in Z.T]), Z)
+                near = self._neighbors(gram)
+                path[inner], self.gains_[inner] = self._search(gram, near, known[inner])
         # A pair of variables has its order in `path`; this is a topological sort, constant columns first where free.
         start = np.concatenate([np.flatnonzero(table.constant), columns])
         self.order_ = obeyed(start, path)
         return self
 
-    def _neighbors(self, products: Gram) -> NDArray[np.bool_]:
+    def _neighbors(self, gram: Gram) -> NDArray[np.bool_]:
         """Return which variables, [neighbour, of], a forward selection for each variable takes first."""
-        d = len(products.rank)
+        d = len(gram.rank)
         if self.max_neighbors is None or self.max_neighbors >= d - 1:
             return ~np.eye(d, dtype=bool)
-        models = ForwardModels(products, SMOOTHNESS)
+        models = ForwardModels(gram, SMOOTHNESS)
         near = np.zeros((d, d), dtype=bool)
         for target in range(d):
             for _ in range(self.max_neighbors):
                 gains = models.gains(target)
                 gains[target] = -np.inf
                 best = _first_largest(gains)
-                if gains[best] < np.log(products.n) / products.n:
+                if gains[best] < np.log(gram.n) / gram.n:
                     break
                 near[best, target] = True
                 models.add(target, best)
         return near
 
     def _search(
-        self, products: Gram, near: NDArray[np.bool_], before: NDArray[np.bool_]
+        self, gram: Gram, near: NDArray[np.bool_], before: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Add edges until all pairs are ordered; return who precedes whom, and the gains of the edges added."""
         d = len(near)
-        models = ForwardModels(products, SMOOTHNESS)
+        models = ForwardModels(gram, SMOOTHNESS)
         gains = np.column_stack([models.gains(target) for target in range(d)])
         added = np.full((d, d), np.nan)
         path, n_parents = before.copy(), np.zeros(d, dtype=np.intp)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from threadpoolctl import threadpool_limits
 
-from sartre.devices import as_array, check_device
-from sartre.order._leaves import remove_leaves
-from sartre.precedence import check_before
-from sartre.stein import Stein
-from sartre.stein_torch import estimators
-from sartre.validation import as_table, check_number
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from sartre.compute.devices import as_array, check_device
+from sartre.compute.parallel import blas_threads
+from sartre.data.checks import as_table
+from sartre.knowledge.precedence import check_before
+from sartre.order.leaves import remove_leaves
+from sartre.settings import check_number
+from sartre.stein.estimator import Stein
+from sartre.stein.on_gpu import estimators
+from sartre.steps import Cost, StepTags
 
 logger = logging.getLogger(__name__)
 
@@ -73,15 +72,13 @@ class CaPS(BaseEstimator):
         self.n_jobs = n_jobs
         self.device = device
 
-    def fit(self, X: Any, before: Any = None) -> CaPS:  # noqa: ANN401 - any table
-        """Learn the order of a table's columns.
+    @property
+    def step_tags(self) -> StepTags:
+        """What this step is."""
+        return StepTags(runs_on_gpu=True, costs=(Cost("SCORE exact" if self.device == "cpu" else "CaPS on a GPU"),))
 
-        Parameters
-        ----------
-        X : array of shape (n, d) or data frame
-        before : boolean array of shape (d, d), optional
-            Row must precede column.
-        """
+    def fit(self, X: Any, before: Any = None) -> CaPS:
+        """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         check_number("CaPS", "eta", self.eta, low=0.0, open_low=True)
         device = check_device("CaPS", self.device)
         table = as_table(X, min_rows=2)
@@ -90,13 +87,12 @@ class CaPS(BaseEstimator):
         def steepness(remaining: NDArray[np.intp]) -> NDArray[np.float64]:
             return as_array(-estimate(remaining).hessian_diagonal().mean(0))
 
-        threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
-        with threadpool_limits(threads, user_api="blas"):
+        with blas_threads(self.n_jobs):
             self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), steepness)
         return self
 
 
-def parent_score(X: Any, eta: float = 0.001, *, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ANN401
+def parent_score(X: Any, eta: float = 0.001, *, n_jobs: int | None = None) -> NDArray[np.float64]:
     """Return how much steeper every variable's score is for the presence of every other: CaPS's parent score.
 
     P[i, j] = abs(E[H_ii] without variable j - E[H_ii] on all). Where j is a leaf and i its parent, this is
@@ -131,7 +127,7 @@ def parent_score(X: Any, eta: float = 0.001, *, n_jobs: int | None = None) -> ND
     if len(columns) < 2:
         return scores
     values = table.values[:, columns]
-    with threadpool_limits(effective_n_jobs(1 if n_jobs is None else n_jobs), user_api="blas"):
+    with blas_threads(n_jobs):
         together = _mean_curvature(values, eta)
         for k, child in enumerate(columns):
             without = _mean_curvature(np.delete(values, k, axis=1), eta)

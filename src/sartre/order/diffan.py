@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from sartre.devices import check_device
-from sartre.order._diffusion import N_STEPS, Diffusion
-from sartre.order._leaves import remove_leaves
-from sartre.precedence import check_before
-from sartre.validation import as_table, check_choice, check_number, seed_of
+from sartre.compute.devices import check_device
+from sartre.data.checks import as_table
+from sartre.knowledge.precedence import check_before
+from sartre.order.diffusion import N_STEPS, Diffusion
+from sartre.order.leaves import remove_leaves
+from sartre.settings import check_choice, check_number, seed_of
+from sartre.steps import Cost, StepTags
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sartre.validation import RandomState, Table
+    from sartre.data.table import Table
+    from sartre.settings import RandomState
 
 CORRECTIONS = ("retrain", "deciduous")
 SHARPEST = 0.3  # of the steps: later ones have so much noise that all derivatives look alike
 AGAIN = 10  # for each leaf the training goes on for 1 / 10 of its epochs
 ROWS = 500  # evenly spread, at which derivatives are taken: their variance needs no more
-LARGEST = 1e30  # stands for a variance that is not finite
+LARGEST_LOSS = 1e30  # stands for a variance that is not finite
 
 
 class DiffAN(BaseEstimator):
@@ -76,6 +78,8 @@ class DiffAN(BaseEstimator):
     array([1, 0])
     """
 
+    step_tags = StepTags(costs=(Cost("DiffAN"),))
+
     def __init__(
         self,
         n_epochs: int = 800,
@@ -93,15 +97,8 @@ class DiffAN(BaseEstimator):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, before: Any = None) -> DiffAN:  # noqa: ANN401 - any table
-        """Learn the order of a table's columns.
-
-        Parameters
-        ----------
-        X : array of shape (n, d) or data frame
-        before : boolean array of shape (d, d), optional
-            Row must precede column.
-        """
+    def fit(self, X: Any, before: Any = None) -> DiffAN:
+        """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         for name in ("n_epochs", "n_votes", "width"):
             check_number("DiffAN", name, getattr(self, name), low=1, integer=True)
         check_choice("DiffAN", "correction", self.correction, CORRECTIONS)
@@ -138,13 +135,13 @@ class _Votes:
         score = np.zeros(len(places))
         for step in np.linspace(0, SHARPEST * N_STEPS, n_votes).astype(int).tolist():
             derivatives = self._model.derivatives(self._some, step, gone, rule)[:, places]
-            variances = np.nan_to_num(derivatives.var(axis=0), nan=LARGEST, posinf=LARGEST)
+            variances = np.nan_to_num(derivatives.var(axis=0), nan=LARGEST_LOSS, posinf=LARGEST_LOSS)
             score[variances.argmin()] -= 1
-            score += variances / max(variances.sum(), 1 / LARGEST) / (2 * n_votes)
+            score += variances / max(variances.sum(), 1 / LARGEST_LOSS) / (2 * n_votes)
         return score
 
 
-def deciduous(score: Any, jacobian: Any, leaf: int) -> tuple[Any, Any]:  # noqa: ANN401 - arrays or tensors
+def deciduous(score: Any, jacobian: Any, leaf: int) -> tuple[Any, Any]:
     """Return score and Jacobian of the density without a leaf, given those of the density with it, at one point.
 
         s_j  <-  s_j - s_l (d_j s_l) / (d_l s_l),      J  <-  J - J_:l J_l: / J_ll

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sartre.precedence import check_before
-from sartre.validation import as_table, check_order
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from sartre.data.checks import as_table
+from sartre.knowledge.masks import check_order
+from sartre.knowledge.precedence import check_before
+from sartre.steps import StepTags
 
 
 class FixedOrder(BaseEstimator):
@@ -33,10 +33,12 @@ class FixedOrder(BaseEstimator):
     array([2, 0, 1])
     """
 
+    step_tags = StepTags(learns_order=False, costs=())
+
     def __init__(self, order: Sequence[Any]) -> None:
         self.order = order
 
-    def fit(self, X: Any, before: Any = None) -> FixedOrder:  # noqa: ANN401 - any table
+    def fit(self, X: Any, before: Any = None) -> FixedOrder:
         """Check the order against the columns of a table, and against what must precede what."""
         names = as_table(X).names
         self.order_ = check_order(self.order, names)

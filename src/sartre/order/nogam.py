@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 from sklearn.base import BaseEstimator
-from threadpoolctl import threadpool_limits
 
+from sartre.additive.bases.splines import spline
 from sartre.additive.design import prepare
-from sartre.additive.smoothing import fit_smooths, gram
-from sartre.additive.splines import spline
-from sartre.devices import as_array, check_device, require_torch
-from sartre.order._leaves import remove_leaves
-from sartre.precedence import check_before
-from sartre.stein import stable_ridge
-from sartre.stein_torch import estimators
-from sartre.validation import as_table, check_number
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from sartre.additive.gram import gram_of_design
+from sartre.additive.smoothing import fit_smooths
+from sartre.compute.devices import as_array, check_device, require_torch
+from sartre.compute.parallel import blas_threads
+from sartre.data.checks import as_table
+from sartre.data.table import standardise
+from sartre.knowledge.precedence import check_before
+from sartre.order.leaves import remove_leaves
+from sartre.settings import check_number
+from sartre.stein.estimator import stable_ridge
+from sartre.stein.on_gpu import estimators
+from sartre.steps import Cost, StepTags
 
 SPLINES = 10  # of the smooth that predicts the score from the residual
 _potrf, _potri, _potrs = get_lapack_funcs(("potrf", "potri", "potrs"), dtype=np.float64)
@@ -90,15 +91,13 @@ class NoGAM(BaseEstimator):
         self.n_jobs = n_jobs
         self.device = device
 
-    def fit(self, X: Any, before: Any = None) -> NoGAM:  # noqa: ANN401 - any table
-        """Learn the order of a table's columns.
+    @property
+    def step_tags(self) -> StepTags:
+        """What this step is."""
+        return StepTags(runs_on_gpu=True, costs=(Cost("NoGAM" if self.device == "cpu" else "NoGAM on a GPU"),))
 
-        Parameters
-        ----------
-        X : array of shape (n, d) or data frame
-        before : boolean array of shape (d, d), optional
-            Row must precede column.
-        """
+    def fit(self, X: Any, before: Any = None) -> NoGAM:
+        """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         for name in ("eta", "width", "ridge"):
             check_number("NoGAM", name, getattr(self, name), low=0.0, open_low=True)
         device = check_device("NoGAM", self.device)
@@ -110,12 +109,11 @@ class NoGAM(BaseEstimator):
             residuals = self._residuals(table.values[:, remaining], device)
             return np.array([_share_left(residuals[:, j], scores[:, j]) for j in range(len(remaining))])
 
-        threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
-        with threadpool_limits(threads, user_api="blas"):
+        with blas_threads(self.n_jobs):
             self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), unpredicted)
         return self
 
-    def _residuals(self, Z: Any, device: Any) -> NDArray[np.float64]:  # noqa: ANN401 - arrays or tensors
+    def _residuals(self, Z: Any, device: Any) -> NDArray[np.float64]:
         """Return the leave-one-out residual of every column given all others."""
         math, leave_one_out = np, leave_one_out_residuals
         if device is not None:
@@ -157,7 +155,7 @@ def leave_one_out_residuals(kernel: NDArray[np.float64], y: NDArray[np.float64],
     return solved / np.diag(inverse)
 
 
-def _leave_one_out_on_device(kernel: Any, y: Any, ridge: float) -> Any:  # noqa: ANN401 - tensors
+def _leave_one_out_on_device(kernel: Any, y: Any, ridge: float) -> Any:
     """Return what `leave_one_out_residuals` does, for tensors."""
     torch = require_torch("NoGAM", "gpu")
     kernel.diagonal().add_(stable_ridge(ridge, len(y)))
@@ -167,9 +165,8 @@ def _leave_one_out_on_device(kernel: Any, y: Any, ridge: float) -> Any:  # noqa:
 
 def _share_left(residual: NDArray[np.float64], score: NDArray[np.float64]) -> float:
     """Return the share of the score's variance that a smooth function of the residual does not explain."""
-    spread = score.std()
-    if spread == 0:
+    target = standardise(score)
+    if not target.any():
         return 0.0
-    target = (score - score.mean()) / spread
-    products = gram(prepare(residual[:, None], [spline(residual, SPLINES).basis()]), target[:, None])
-    return fit_smooths(products, 0, np.array([0])).scale if products.rank[0] else 1.0
+    gram = gram_of_design(prepare(residual[:, None], [spline(residual, SPLINES).basis()]), target[:, None])
+    return fit_smooths(gram, 0, np.array([0])).scale if gram.rank[0] else 1.0

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sartre.linear import explained_by_others
-from sartre.precedence import check_before, obeyed
-from sartre.validation import as_table
+from sartre.additive.linear import explained_by_others
+from sartre.data.checks import as_table
+from sartre.knowledge.precedence import check_before, obeyed
+from sartre.steps import Cost, StepTags
 
 
 class R2Sort(BaseEstimator):
@@ -39,7 +40,9 @@ class R2Sort(BaseEstimator):
     np.int64(0)
     """
 
-    def fit(self, X: Any, before: Any = None) -> R2Sort:  # noqa: ANN401 - any table
+    step_tags = StepTags(costs=(Cost("R2Sort"),))
+
+    def fit(self, X: Any, before: Any = None) -> R2Sort:
         """Order the columns of a table.
 
         Parameters

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sartre.precedence import check_before, obeyed
-from sartre.validation import as_table, seed_of
+from sartre.data.checks import as_table
+from sartre.knowledge.precedence import check_before, obeyed
+from sartre.settings import seed_of
+from sartre.steps import Cost, StepTags
 
 if TYPE_CHECKING:
-    from sartre.validation import RandomState
+    from sartre.settings import RandomState
 
 
 class RandomOrder(BaseEstimator):
@@ -34,10 +36,12 @@ class RandomOrder(BaseEstimator):
     [0, 1, 2]
     """
 
+    step_tags = StepTags(costs=(Cost("RandomOrder"),))
+
     def __init__(self, random_state: RandomState = None) -> None:
         self.random_state = random_state
 
-    def fit(self, X: Any, before: Any = None) -> RandomOrder:  # noqa: ANN401 - any table
+    def fit(self, X: Any, before: Any = None) -> RandomOrder:
         """Draw an order of the columns of a table.
 
         Parameters

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, cross_val_predict
-from threadpoolctl import threadpool_limits
 
-from sartre.hsic import centred_kernel, dependence, squared_distances
-from sartre.order._leaves import remove_leaves
-from sartre.precedence import check_before
-from sartre.steps import fresh
-from sartre.validation import as_table, check_number, seed_of
+from sartre.compute.parallel import blas_threads
+from sartre.data.checks import as_table
+from sartre.knowledge.precedence import check_before
+from sartre.order.leaves import remove_leaves
+from sartre.settings import check_number, seed_of
+from sartre.stein.hsic import centred_kernel, dependence, squared_distances
+from sartre.steps import Cost, StepTags, fresh
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sartre.validation import RandomState
+    from sartre.settings import RandomState
 
 RIDGE = 2.0  # of the default regressor, on standardised columns: chosen on simulations, as for NoGAM
 LARGEST_SEED = 2**31 - 1  # that any regressor takes
@@ -32,8 +32,8 @@ class RESIT(BaseEstimator):
     For a leaf x_l = f_l(parents) + e_l the residual given all other variables is independent of them, whatever
     the noise. Every variable is predicted from all others, out of sample (`n_folds` folds, each predicted by a
     regressor that was fitted to the rest, so that an over-fitted one shows), and the dependence of its residual
-    on the others is measured by the Hilbert-Schmidt independence criterion (`sartre.hsic`): Gaussian kernels with their
-    width at the median distance, in standard deviations from independence, so that variables compare. Columns are
+    on the others is measured by the Hilbert-Schmidt independence criterion (`sartre.stein.hsic`): Gaussian kernels with
+    their width at the median distance, in standard deviations from independence, so that variables compare. Columns are
     standardised first, so units and offsets change nothing.
 
     O(d^2) regressions for each fold and as many O(n^2) tests: for tens of variables, not for hundreds.
@@ -75,7 +75,7 @@ class RESIT(BaseEstimator):
 
     def __init__(
         self,
-        regressor: Any = None,  # noqa: ANN401 - anything with fit(X, y) and predict(X)
+        regressor: Any = None,
         *,
         n_folds: int = 5,
         max_samples: int | None = 1000,
@@ -88,15 +88,13 @@ class RESIT(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, before: Any = None) -> RESIT:  # noqa: ANN401 - any table
-        """Learn the order of a table's columns.
+    @property
+    def step_tags(self) -> StepTags:
+        """What this step is."""
+        return StepTags(costs=(Cost("RESIT", self.max_samples),))
 
-        Parameters
-        ----------
-        X : array of shape (n, d) or data frame
-        before : boolean array of shape (d, d), optional
-            Row must precede column.
-        """
+    def fit(self, X: Any, before: Any = None) -> RESIT:
+        """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         self._check_settings()
         table = as_table(X, min_rows=10).standardized()
         rng = np.random.default_rng(seed_of("RESIT", self.random_state))
@@ -113,7 +111,7 @@ class RESIT(BaseEstimator):
             jobs = [delayed(_dependence)(clone(regressor), folds, Z, j, distances) for j in range(len(remaining))]
             return np.array(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs), dtype=np.float64)
 
-        with threadpool_limits(1, user_api="blas"):  # the parallelism is over variables
+        with blas_threads(1):  # the parallelism is over variables
             self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), dependences)
         return self
 
@@ -129,7 +127,7 @@ class RESIT(BaseEstimator):
 
 
 def _dependence(
-    regressor: Any,  # noqa: ANN401
+    regressor: Any,
     folds: KFold,
     Z: NDArray[np.float64],
     j: int,

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from threadpoolctl import threadpool_limits
 
-from sartre.devices import as_array, check_device
-from sartre.order._leaves import remove_leaves
-from sartre.precedence import check_before
-from sartre.stein_torch import estimators
-from sartre.validation import Table, as_table, check_number, seed_of
+from sartre.compute.devices import as_array, check_device
+from sartre.compute.parallel import blas_threads
+from sartre.data.checks import as_table
+from sartre.data.table import Table
+from sartre.knowledge.precedence import check_before
+from sartre.order.leaves import remove_leaves
+from sartre.settings import check_number, seed_of
+from sartre.stein.on_gpu import estimators
+from sartre.steps import Cost, StepTags
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sartre.validation import RandomState
+    from sartre.settings import RandomState
 
 FEW_VARIABLES = 5  # in so few dimensions kernels are wide, their matrices ill-conditioned, and single precision fails
 
@@ -88,15 +89,18 @@ class SCORE(BaseEstimator):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, before: Any = None) -> SCORE:  # noqa: ANN401 - any table
-        """Learn the order of a table's columns.
+    @property
+    def step_tags(self) -> StepTags:
+        """What this step is."""
+        return StepTags(needs_units=True, runs_on_gpu=True, costs=(Cost(self._cost(), self.max_samples),))
 
-        Parameters
-        ----------
-        X : array of shape (n, d) or data frame
-        before : boolean array of shape (d, d), optional
-            Row must precede column.
-        """
+    def _cost(self) -> str:
+        if self.device != "cpu":
+            return "SCORE on a GPU"
+        return "SCORE exact" if self.exact else "SCORE"
+
+    def fit(self, X: Any, before: Any = None) -> SCORE:
+        """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         check_number("SCORE", "eta", self.eta, low=0.0, open_low=True)
         if self.max_samples is not None:
             check_number("SCORE", "max_samples", self.max_samples, low=2, integer=True)
@@ -115,7 +119,6 @@ class SCORE(BaseEstimator):
             curvature = curvature / abs(curvature).max()  # comparable, whatever the units
             return as_array(((curvature - curvature.mean(0)) ** 2).mean(0))
 
-        threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
-        with threadpool_limits(threads, user_api="blas"):
+        with blas_threads(self.n_jobs):
             self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), variances)
         return self

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sartre.precedence import check_before, obeyed
-from sartre.validation import as_table
+from sartre.data.checks import as_table
+from sartre.knowledge.precedence import check_before, obeyed
+from sartre.steps import Cost, StepTags
 
 
 class VarianceSort(BaseEstimator):
@@ -36,7 +37,9 @@ class VarianceSort(BaseEstimator):
     array([2, 0, 1])
     """
 
-    def fit(self, X: Any, before: Any = None) -> VarianceSort:  # noqa: ANN401 - any table
+    step_tags = StepTags(costs=(Cost("VarianceSort"),))
+
+    def fit(self, X: Any, before: Any = None) -> VarianceSort:
         """Order the columns of a table.
 
         Parameters

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from sartre.additive.bases import smooth_bases
+from sartre.additive.bases.splines import smooth_bases
+from sartre.additive.capacity import SMALLEST_BASIS, basis_size, first_of_copies, strongest
 from sartre.additive.design import prepare
-from sartre.additive.screening import SMALLEST_BASIS, basis_size, first_of_copies, strongest
-from sartre.additive.selection import standardise
-from sartre.additive.smoothing import SmoothFit, fit_smooths, gram
-from sartre.parallel import spread
-from sartre.prune._edges import edge_table
-from sartre.table import Table
-from sartre.validation import as_table, check_candidates, check_choice, check_number, check_order, check_required
+from sartre.additive.gram import gram_of_design
+from sartre.additive.smoothing import SmoothFit, fit_smooths
+from sartre.compute.parallel import blas_threads, spread
+from sartre.data.checks import as_table
+from sartre.data.table import Table, standardise
+from sartre.knowledge.masks import OrderedEdges, check_edges
+from sartre.prune.edges import edge_table
+from sartre.settings import check_choice, check_number, listed
+from sartre.steps import Cost, StepTags, fit_within, fresh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from sartre.additive.smoothing import Gram
+    from sartre.additive.gram import Gram
 
 logger = logging.getLogger(__name__)
 ADJUSTMENTS = ("holm", "bh")
 
 
-class _Task(NamedTuple):
+class _TargetTask(NamedTuple):
     """A target, its candidate parents (columns of the table, the required first) and the basis size of its model.
 
     complete: whether it has no missing value.
@@ -46,7 +46,7 @@ class _Task(NamedTuple):
     complete: bool
 
 
-class _Fit(NamedTuple):
+class _TestedTarget(NamedTuple):
     """A fitted target or one of its indicators: which parents were tested, which are copies of others, the model."""
 
     target: int
@@ -114,6 +114,8 @@ class CAMPruning(BaseEstimator):
     True
     """
 
+    step_tags = StepTags(costs=(Cost("CAMPruning"),))
+
     def __init__(
         self,
         alpha: float = 0.001,
@@ -127,32 +129,19 @@ class CAMPruning(BaseEstimator):
         self.adjust = adjust
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> CAMPruning:  # noqa: ANN401
-        """Prune the fully connected graph of an order.
-
-        Parameters
-        ----------
-        X : array of shape (n, d) or data frame
-        order : sequence of d column indices or names
-            Causes before effects.
-        candidates : boolean array of shape (d, d), optional
-            Edges that may stay, [parent, child], as far as the order allows them; all that it allows by default.
-        required : boolean array of shape (d, d), optional
-            Edges that stay whatever their test says, [parent, child]; the order and `candidates` must allow them.
-        """
+    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> CAMPruning:
+        """Prune the fully connected graph of an order; arguments as in `sartre.prune.SARTRE.fit`."""
         self._check_settings()
         table = as_table(X, min_rows=10, categories=True, missing=isinstance(X, Table))
-        positions = check_order(order, table.names)
-        allowed = check_candidates(candidates, positions, table.names)
-        demanded = check_required(required, positions, allowed, table.names)
-        tasks = self._tasks(table, positions, allowed, demanded)
+        edges = check_edges(order, candidates, required, table.names)
+        tasks = self._tasks(table, edges)
         fits = []
         for fit in self._fits(table, tasks):
             fits.append(fit)
             logger.info("prune: %d of %d targets fitted", len({fit.target for fit in fits}), len(tasks))
-        self._record(tasks, fits, len(positions))
+        self._record(tasks, fits, table.shape[1])
         self._warn(fits, table.names)
-        return self._keep(fits, demanded, table.names)
+        return self._keep(fits, edges.required, table.names)
 
     def _check_settings(self) -> None:
         check_number("CAMPruning", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
@@ -160,42 +149,39 @@ class CAMPruning(BaseEstimator):
         if self.adjust is not None:
             check_choice("CAMPruning", "adjust", self.adjust, ADJUSTMENTS)
 
-    def _tasks(
-        self, table: Table, positions: NDArray[np.intp], allowed: NDArray[np.bool_], required: NDArray[np.bool_]
-    ) -> list[_Task]:
-        varies, told, missing = ~table.constant, ~table.silent, table.missing
+    def _tasks(self, table: Table, edges: OrderedEdges) -> list[_TargetTask]:
+        constant, silent, missing = table.constant, table.silent, table.missing
         tasks = []
-        for k, target in enumerate(positions.tolist()):
-            before = positions[:k]
-            parents = before[allowed[before, target] & told[before]]
-            if varies[target] and len(parents):
-                parents = parents[np.argsort(~required[parents, target], kind="stable")]
+        for target, candidates, required in edges.targets():
+            parents = candidates[~silent[candidates]]
+            if not constant[target] and len(parents):
+                parents = parents[np.argsort(~np.isin(parents, required), kind="stable")]
                 absent = int(missing[:, target].sum())
                 size = basis_size(table.shape[0] - absent, len(parents), self.n_splines)
-                tasks.append(_Task(target, parents, required[parents, target], size, absent == 0))
+                tasks.append(_TargetTask(target, parents, np.isin(parents, required), size, absent == 0))
         return tasks
 
-    def _fits(self, table: Table, tasks: list[_Task]) -> Iterator[_Fit]:
+    def _fits(self, table: Table, tasks: list[_TargetTask]) -> Iterator[_TestedTarget]:
         """Fit all targets; those of one basis size and without missing values share one Gram matrix."""
         together = [
             [task for task in tasks if task.complete and task.size == size]
             for size in sorted({task.size for task in tasks if task.complete})
         ]
-        with threadpool_limits(1, user_api="blas"):  # of the Gram matrices too
-            for mine in [*together, *([task] for task in tasks if not task.complete)]:
-                rows = np.flatnonzero(~np.isnan(table.values[:, mine[0].target]))
-                yield from self._fits_together(table if mine[0].complete else table.take(rows), mine)
+        with blas_threads(1):  # of the Gram matrices too
+            for group in [*together, *([task] for task in tasks if not task.complete)]:
+                rows = np.flatnonzero(~np.isnan(table.values[:, group[0].target]))
+                yield from self._fits_together(table if group[0].complete else table.take(rows), group)
 
-    def _fits_together(self, table: Table, tasks: list[_Task]) -> Iterator[_Fit]:
+    def _fits_together(self, table: Table, tasks: list[_TargetTask]) -> Iterator[_TestedTarget]:
         columns = np.unique(np.concatenate([task.parents for task in tasks]))
         parents = table.select(columns)
         responses = [(task, y) for task in tasks for y in table.responses(task.target)]
         design = prepare(parents.values, smooth_bases(parents.values, tasks[0].size, parents.nominal))
-        products = gram(design, np.column_stack([standardise(y) for _, y in responses]))
+        gram = gram_of_design(design, np.column_stack([standardise(y) for _, y in responses]))
         jobs = [(t, task, columns) for t, (task, _) in enumerate(responses)]
-        return (fit for _, fit in spread(_fit_target, products, jobs, self.n_jobs))
+        return (fit for _, fit in spread(_fit_target, gram, jobs, self.n_jobs))
 
-    def _record(self, tasks: list[_Task], fits: list[_Fit], n_columns: int) -> None:
+    def _record(self, tasks: list[_TargetTask], fits: list[_TestedTarget], n_columns: int) -> None:
         """Note what the samples allowed: basis sizes, and candidates that were not tested."""
         self.n_splines_ = np.zeros(n_columns, dtype=np.intp)
         self.screened_ = np.zeros((n_columns, n_columns), dtype=bool)
@@ -205,7 +191,7 @@ class CAMPruning(BaseEstimator):
         for fit in fits:
             self.screened_[np.append(fit.tested, fit.copies), fit.target] = False
 
-    def _warn(self, fits: list[_Fit], names: Sequence[str]) -> None:
+    def _warn(self, fits: list[_TestedTarget], names: Sequence[str]) -> None:
         smaller = [size for size in self.n_splines_ if 0 < size < self.n_splines]
         if smaller:
             warnings.warn(
@@ -226,13 +212,13 @@ class CAMPruning(BaseEstimator):
         lost = [f"'{names[target]}'" for target in sorted({fit.target for fit in fits if not fit.model.converged})]
         if lost:
             warnings.warn(
-                f"The smoothness of the models of {', '.join(lost[:5])} did not settle (a near-perfect fit, perhaps). "
+                f"The smoothness of the models of {listed(lost)} did not settle (a near-perfect fit, perhaps). "
                 "Look at these columns.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
-    def _keep(self, fits: list[_Fit], required: NDArray[np.bool_], names: Sequence[str]) -> CAMPruning:
+    def _keep(self, fits: list[_TestedTarget], required: NDArray[np.bool_], names: Sequence[str]) -> CAMPruning:
         d = len(names)
         raw = np.full((d, d), np.nan)
         strength = np.full((d, d), np.nan)
@@ -277,10 +263,17 @@ def adjusted(p_values: NDArray[np.float64], method: str | None) -> NDArray[np.fl
     return result
 
 
-def _fit_target(products: Gram, t: int, task: _Task, columns: NDArray[np.intp]) -> _Fit:
+def _fit_target(gram: Gram, t: int, task: _TargetTask, columns: NDArray[np.intp]) -> _TestedTarget:
     variables = np.searchsorted(columns, task.parents)
-    original = products.rank[variables] > 0  # one without values where the target has some says nothing either
-    original[original] = first_of_copies(products, variables[original])
-    kept = strongest(products, t, variables[original], task.required[original])
+    original = gram.rank[variables] > 0  # one without values where the target has some says nothing either
+    original[original] = first_of_copies(gram, variables[original])
+    kept = strongest(gram, t, variables[original], task.required[original])
     tested = task.parents[original][kept]
-    return _Fit(task.target, tested, task.parents[~original], fit_smooths(products, t, variables[original][kept]))
+    return _TestedTarget(task.target, tested, task.parents[~original], fit_smooths(gram, t, variables[original][kept]))
+
+
+def prune_candidates(step: Any, table: Table, edges: OrderedEdges) -> Any:
+    """Return the fitted pruner that decides about the candidates of a step: its `prune`, `CAMPruning` for None."""
+    pruner = fresh(CAMPruning() if step.prune is None else step.prune, n_jobs=step.n_jobs)
+    required = edges.required if edges.required.any() else None
+    return fit_within(pruner, table, edges.order, candidates=step.candidates_, required=required)

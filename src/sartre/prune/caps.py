@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from sartre.data.checks import as_table
+from sartre.knowledge.masks import check_edges
 from sartre.order.caps import parent_score
-from sartre.prune.cam import CAMPruning
-from sartre.steps import fit_within, fresh
-from sartre.validation import as_table, check_candidates, check_number, check_order, check_required
+from sartre.prune.cam import prune_candidates
+from sartre.settings import check_number
+from sartre.steps import Cost, StepTags
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from sartre.validation import Table
+    from sartre.data.table import Table
 
 
 class CaPSPruning(BaseEstimator):
@@ -75,9 +75,11 @@ class CaPSPruning(BaseEstimator):
     [['x0', 'x3']]
     """
 
+    step_tags = StepTags(costs=(Cost("CaPSPruning"),))
+
     def __init__(
         self,
-        prune: Any = None,  # noqa: ANN401 - anything with fit(X, order, candidates=...)
+        prune: Any = None,
         *,
         lambda1: float | None = 50.0,
         lambda2: float | None = 50.0,
@@ -92,39 +94,25 @@ class CaPSPruning(BaseEstimator):
 
     def fit(
         self,
-        X: Any,  # noqa: ANN401
+        X: Any,
         order: Sequence[Any],
-        candidates: Any = None,  # noqa: ANN401
-        required: Any = None,  # noqa: ANN401
+        candidates: Any = None,
+        required: Any = None,
     ) -> CaPSPruning:
-        """Prune the fully connected graph of an order.
-
-        Parameters
-        ----------
-        X : array of shape (n, d) or data frame
-        order : sequence of d column indices or names
-            Causes before effects.
-        candidates : boolean array of shape (d, d), optional
-            Edges that may stay, [parent, child], as far as the order allows them; all that it allows by default.
-        required : boolean array of shape (d, d), optional
-            Edges that stay whatever scores and tests say, [parent, child]; the order and `candidates` must allow them.
-        """
+        """Prune the fully connected graph of an order; arguments as in `sartre.prune.SARTRE.fit`."""
         for name in ("lambda1", "lambda2"):
             if getattr(self, name) is not None:
                 check_number("CaPSPruning", name, getattr(self, name), low=0.0, open_low=True)
         check_number("CaPSPruning", "eta", self.eta, low=0.0, open_low=True)
         table = as_table(X, min_rows=10)
-        positions = check_order(order, table.names)
-        allowed = check_candidates(candidates, positions, table.names)
-        demanded = check_required(required, positions, allowed, table.names)
+        edges = check_edges(order, candidates, required, table.names)
         self.parent_score_ = parent_score(table, self.eta, n_jobs=self.n_jobs)
-        score = np.where(allowed, self.parent_score_, 0.0)
-        self.candidates_ = allowed
+        score = np.where(edges.allowed, self.parent_score_, 0.0)
+        self.candidates_ = edges.allowed
         if self.lambda1 is not None:
-            self.candidates_ = allowed & (score >= score.max(axis=0, initial=0.0) / self.lambda1) | demanded
-        step = fresh(CAMPruning() if self.prune is None else self.prune, n_jobs=self.n_jobs)
-        forced = demanded if demanded.any() else None
-        self.prune_step_ = fit_within(step, table, positions, candidates=self.candidates_, required=forced)
+            strong = score >= score.max(axis=0, initial=0.0) / self.lambda1
+            self.candidates_ = edges.allowed & strong | edges.required
+        self.prune_step_ = prune_candidates(self, table, edges)
         self._supplement(table, score)
         return self
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import ttest_ind
 from sklearn.base import BaseEstimator
-from threadpoolctl import threadpool_limits
 
-from sartre.additive.robust import normal_scores
-from sartre.prune.cam import CAMPruning
-from sartre.stein import Stein
-from sartre.steps import fit_within, fresh
-from sartre.table import Table
-from sartre.validation import as_table, check_candidates, check_number, check_order, check_required
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from sartre.compute.parallel import blas_threads
+from sartre.data.checks import as_table
+from sartre.data.table import Table, normal_scores
+from sartre.knowledge.masks import OrderedEdges, check_edges
+from sartre.prune.cam import prune_candidates
+from sartre.settings import check_number
+from sartre.stein.estimator import Stein
+from sartre.steps import Cost, StepTags
 
 logger = logging.getLogger(__name__)
 _NOISE = 0x5A7274E_DA5_2023  # a seed of its own: nobody's data is drawn from it
@@ -82,9 +79,11 @@ class DAS(BaseEstimator):
     [['x0', 'x7']]
     """
 
+    step_tags = StepTags(costs=(Cost("DAS"),))
+
     def __init__(
         self,
-        prune: Any = None,  # noqa: ANN401 - anything with fit(X, order, candidates=...)
+        prune: Any = None,
         *,
         eta: float = 0.001,
         alpha: float = 0.05,
@@ -99,19 +98,8 @@ class DAS(BaseEstimator):
         self.max_parents = max_parents
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> DAS:  # noqa: ANN401
-        """Filter and prune the fully connected graph of an order.
-
-        Parameters
-        ----------
-        X : array of shape (n, d) or data frame
-        order : sequence of d column indices or names
-            Causes before effects.
-        candidates : boolean array of shape (d, d), optional
-            Edges that may stay, [parent, child], as far as the order allows them; all that it allows by default.
-        required : boolean array of shape (d, d), optional
-            Edges that stay whatever the tests say, [parent, child]; the order and `candidates` must allow them.
-        """
+    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> DAS:
+        """Filter and prune the fully connected graph of an order; arguments as in `sartre.prune.SARTRE.fit`."""
         check_number("DAS", "eta", self.eta, low=0.0, open_low=True)
         check_number("DAS", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_number("DAS", "min_parents", self.min_parents, low=0, integer=True)
@@ -119,21 +107,17 @@ class DAS(BaseEstimator):
         table = as_table(X, min_rows=10, categories=True, missing=isinstance(X, Table))
         if table.missing.any():
             raise ValueError("DAS needs a table without missing values. Choose missing='drop' or 'impute', or SARTRE.")
-        positions = check_order(order, table.names)
-        allowed = check_candidates(candidates, positions, table.names)
-        demanded = check_required(required, positions, allowed, table.names)
-        threads = effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
-        with threadpool_limits(threads, user_api="blas"):
-            self.candidates_ = self._filter(table, positions, allowed) | demanded
-        step = fresh(CAMPruning() if self.prune is None else self.prune, n_jobs=self.n_jobs)
-        forced = demanded if demanded.any() else None
-        self.prune_step_ = fit_within(step, table, positions, candidates=self.candidates_, required=forced)
+        edges = check_edges(order, candidates, required, table.names)
+        with blas_threads(self.n_jobs):
+            self.candidates_ = self._filter(table, edges) | edges.required
+        self.prune_step_ = prune_candidates(self, table, edges)
         self.adjacency_matrix_ = self.prune_step_.adjacency_matrix_
         self.edges_ = self.prune_step_.edges_
         return self
 
-    def _filter(self, table: Table, positions: NDArray[np.intp], allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _filter(self, table: Table, edges: OrderedEdges) -> NDArray[np.bool_]:
         """Return the candidates that stay, leaf by leaf from the end of the order."""
+        positions, allowed = edges.order, edges.allowed
         kept = np.zeros_like(allowed)
         n = table.shape[0]
         values = normal_scores(table.values)
@@ -157,9 +141,9 @@ class DAS(BaseEstimator):
     ) -> NDArray[np.intp]:
         """Return the parents that stay; `derivatives` are H_lj of the predecessors `before`, and of noise at last."""
         column = {int(j): k for k, j in enumerate(before)}
-        mine = np.array([column[int(j)] for j in parents])
-        strength = np.abs(np.median(derivatives[:, mine], axis=0))
-        ranked = mine[np.argsort(-strength, kind="stable")][: self.max_parents]
+        columns = np.array([column[int(j)] for j in parents])
+        strength = np.abs(np.median(derivatives[:, columns], axis=0))
+        ranked = columns[np.argsort(-strength, kind="stable")][: self.max_parents]
         first, rest = ranked[: self.min_parents], ranked[self.min_parents :]
         if len(rest):
             sizes = np.abs(derivatives[:, [*rest, -1]])

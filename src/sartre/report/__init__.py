@@ -40,7 +40,7 @@ _ELSEWHERE = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - imported when first used: a report does not need matplotlib
+def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'sartre.report' has no attribute '{name}'")
     return getattr(import_module(_ELSEWHERE.get(name, "sartre.report.plots")), name)

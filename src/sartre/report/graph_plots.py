@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.path import Path
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sartre.report._drawing import BLUE, PALE, PLAIN, RIM, draw_arrow, new_axes, short, strengths
@@ -17,10 +18,9 @@ from sartre.report.layout import layered
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from sartre.discovery import CausalDiscovery
-    from sartre.graph import Dag
+    from sartre.graph.dag import Dag
 
 FONT = 10.0  # points, where there is room
 _HEIGHT = 0.34  # of a box; all lengths of a drawing are inches

@@ -6,31 +6,30 @@ import base64
 import hashlib
 import json
 import platform
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sartre.files import check_destination, write_text_atomically
-from sartre.missing import imputed
+from sartre.compute.files import check_destination, write_text_atomically
+from sartre.data.checks import as_table
+from sartre.prune.mechanisms import mechanisms_of
 from sartre.report.layout import layered
-from sartre.report.mechanisms import mechanisms, on_even_grid
-from sartre.scores import scored
-from sartre.validation import as_table
+from sartre.report.mechanisms import Drawing
+from sartre.steps import findings_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from sartre.confidence import Stability
+    from sartre.data.table import Table
     from sartre.discovery import CausalDiscovery
+    from sartre.evidence.stability import Stability
     from sartre.report.layout import Layout
-    from sartre.report.mechanisms import Mechanism
-    from sartre.validation import Table
+    from sartre.report.mechanisms import DrawnMechanism
 
 MAX_DRAWN = 60  # variables in one drawing; above, the page shows one variable and its neighbours
 MAX_ROWS = 2000  # samples in the page
@@ -59,7 +58,7 @@ _MISSING = "An edge that is missing may be too weak for this many samples; check
 
 def write_report(
     model: CausalDiscovery,
-    X: Any,  # noqa: ANN401 - any table
+    X: Any,
     path: str | Path,
     *,
     stability: Stability | None = None,
@@ -122,9 +121,9 @@ def _content(
     model: CausalDiscovery, table: Table, stability: Stability | None, *, include_data: bool
 ) -> dict[str, Any]:
     dag = model.graph_
-    numbers = scored(imputed(table, SAMPLE_SEED))
+    drawing = Drawing.of(dag, table, mechanisms_of(model, table))
     layout = layered(dag) if len(dag) <= MAX_DRAWN else None
-    found = mechanisms(dag, numbers)
+    found = {j: drawing.mechanism(j) for j, name in enumerate(dag.names) if dag.parents(name)}
     edges = _edges(model, found, layout, stability)
     rows = _sample(table.shape) if include_data else np.empty(0, np.intp)
     causes = {edge["source"] for edge in edges}
@@ -134,10 +133,10 @@ def _content(
         "names": dag.names,
         "edges": edges,
         "positions": None if layout is None else _rounded(layout.positions, 3),
-        "interactions": _interactions(model, table),
+        "interactions": _interactions(model, drawing),
         "frequencies": stability is not None,
-        "columns": {j: _short(numbers.values[rows, j]) for j in causes} if include_data else {},
-        "residuals": {j: _short(one.residual[rows]) for j, one in found.items()} if include_data else {},
+        "columns": {j: _short(drawing.numbers.values[rows, j]) for j in causes} if include_data else {},
+        "residuals": {j: _short(drawn.residual[rows]) for j, drawn in found.items()} if include_data else {},
         "sample": _said_of(rows, table.shape[0]) if include_data else None,
         "order": [int(j) for j in model.order_],
         "notes": _notes(model, table, include_data=include_data),
@@ -147,7 +146,7 @@ def _content(
 
 
 def _edges(
-    model: CausalDiscovery, found: dict[int, Mechanism], layout: Layout | None, stability: Stability | None
+    model: CausalDiscovery, found: dict[int, DrawnMechanism], layout: Layout | None, stability: Stability | None
 ) -> list[dict[str, Any]]:
     """Return the edges, strongest first, each with its numbers, its route in the drawing and its function."""
     dag = model.graph_
@@ -171,27 +170,25 @@ def _edges(
     return edges
 
 
-def _interactions(model: CausalDiscovery, table: Table) -> list[dict[str, Any]]:
-    pairs = getattr(model.prune_step_, "interactions_", None)
-    if pairs is None:
-        return []
-    names = list(table.names)
+def _interactions(model: CausalDiscovery, drawing: Drawing) -> list[dict[str, Any]]:
+    index = {name: j for j, name in enumerate(drawing.dag.names)}
     found = []
-    for row, shape in zip(pairs.itertuples(), model.prune_step_.interaction_shapes_, strict=True):
-        first, second = names.index(row.first), names.index(row.second)
-        if {first, second} & table.nominal:
+    findings = findings_of(model.prune_step_)
+    p_values = [] if findings.interactions is None else findings.interactions["p_value"].tolist()
+    for names, p_value in zip(findings.pairs(), p_values, strict=True):
+        first, second, target = (index[name] for name in names)
+        if {first, second} & drawing.table.nominal:
             continue  # levels have no order to draw them in
-        columns = [column[~np.isnan(column)] for column in table.values[:, [first, second]].T]
-        even = on_even_grid(shape, (columns[0], columns[1]), HEAT_MAP)
+        x, y, effect = drawing.surface(target, (first, second), HEAT_MAP)
         found.append(
             {
                 "first": first,
                 "second": second,
-                "target": names.index(row.target),
-                "p_value": _number(row.p_value),
-                "x": [float(even.first_values[0]), float(even.first_values[-1])],
-                "y": [float(even.second_values[0]), float(even.second_values[-1])],
-                "effect": [_short(line) for line in even.effect],
+                "target": target,
+                "p_value": _number(p_value),
+                "x": [float(x[0]), float(x[-1])],
+                "y": [float(y[0]), float(y[-1])],
+                "effect": [_short(line) for line in effect],
             }
         )
     return found
@@ -215,20 +212,20 @@ def _said_of(rows: NDArray[np.intp], n: int) -> str:
 
 
 def _notes(model: CausalDiscovery, table: Table, *, include_data: bool) -> list[str]:
-    notes = [str(text) for text in getattr(getattr(model, "diagnostics_", None), "messages", ())]
+    notes = [str(text) for text in model.diagnostics_.messages]
     notes += [_ASSUMPTIONS, _MISSING]
     if table.nominal:
         notes.append("Levels of categories are drawn at scores along the main direction of the data, not by name.")
     if table.missing.any():
         notes.append(f"For the pictures, and only there, {table.missing.sum()} missing values were filled in.")
-    bound = getattr(model.prune_step_, "false_edges_bound_", None)
+    findings = findings_of(model.prune_step_)
+    bound = findings.false_edges_bound
     if bound is not None:
         notes.append(f"If no variable depended on another, about {bound:.2g} edges would be found on average.")
-    robust = getattr(model.prune_step_, "robust_targets_", [])
-    if robust:
+    if findings.robust_targets:
         notes.append(
-            f"Heavy tails or uneven noise: the tests of {', '.join(robust)} are made on ranks, with variances that "
-            "follow the samples."
+            f"Heavy tails or uneven noise: the tests of {', '.join(findings.robust_targets)} are made on ranks, with "
+            "variances that follow the samples."
         )
     if include_data:
         notes.append(f"This page holds values of {len(_sample(table.shape))} samples: share it as you would the table.")
@@ -250,18 +247,18 @@ def _run(model: CausalDiscovery, stability: Stability | None) -> list[tuple[str,
         *halves,
         ("Seed", str(model.random_state)),
         ("Time to fit", f"{model.fit_seconds_:.1f} s"),
-        ("Report written", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
+        ("Report written", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
         ("Versions", f"sartre {__version__}, Python {platform.python_version()}, {packages}"),
     ]
 
 
-def _settings(step: Any) -> str:  # noqa: ANN401 - any step
+def _settings(step: Any) -> str:
     given = {name: value for name, value in step.get_params(deep=False).items() if value is not None}
     settings = ", ".join(f"{name}={value!r}" for name, value in given.items())
     return f"{type(step).__name__}({settings})"
 
 
-def _number(value: Any) -> float | None:  # noqa: ANN401 - a number or nothing
+def _number(value: Any) -> float | None:
     return None if value is None or not np.isfinite(value) else float(f"{value:.4g}")
 
 

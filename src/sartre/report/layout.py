@@ -11,6 +11,7 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.isotonic import isotonic_regression
@@ -18,9 +19,7 @@ from sklearn.isotonic import isotonic_regression
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from numpy.typing import NDArray
-
-    from sartre.graph import Dag
+    from sartre.graph.dag import Dag
 
 ROW = 7.0  # steps to the right, at least, before the parts of a graph that do not hang together go on below
 BEND = 0.3  # room of an edge on its way through a layer, in widths of a node
@@ -58,7 +57,7 @@ def layered(dag: Dag) -> Layout:
         own = np.flatnonzero(np.isin(edges[:, 0], nodes))
         places, paths = _sugiyama(len(nodes), np.searchsorted(nodes, edges[own]))
         parts.append((nodes, own, places, paths, np.vstack([places, *paths]).max(axis=0)))
-    parts.sort(key=lambda part: -len(part[0]))
+    parts.sort(key=lambda drawn: -len(drawn[0]))
     widest = max([ROW, *(size[0] for *_, size in parts)])
     corner, bottom = np.zeros(2), 0.0
     for nodes, own, places, paths, size in parts:
@@ -85,7 +84,8 @@ def require_igraph() -> ModuleType:
 
 def _parts(d: int, edges: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """Return the variables of each part that hangs together, increasing."""
-    links = coo_array((np.ones(len(edges)), edges.T), shape=(d, d))
+    ends = edges.T.astype(np.int32)  # SciPy before 1.12 knows no others here
+    links = coo_array((np.ones(len(edges)), (ends[0], ends[1])), shape=(d, d))
     count, label = connected_components(links, directed=False) if d else (0, np.empty(0))
     return [np.flatnonzero(label == k) for k in range(count)]
 
@@ -118,18 +118,18 @@ def _layers(d: int, edges: NDArray[np.intp]) -> NDArray[np.intp]:
     for _ in range(d):
         np.maximum.at(depth, edges[:, 1], depth[edges[:, 0]] + 1)
         np.maximum.at(height, edges[:, 0], height[edges[:, 1]] + 1)
-    room = np.full(2 * d + 1, ceil(WIDTH * sqrt(d)))
+    free = np.full(2 * d + 1, ceil(WIDTH * sqrt(d)))
     layers = np.zeros(d, dtype=np.intp)
     for node in np.lexsort((-height, depth)):
         causes = edges[edges[:, 1] == node, 0]
         lowest = layers[causes].max() + 1 if len(causes) else 0
-        layers[node] = lowest + np.flatnonzero(room[lowest:])[0]
-        room[layers[node]] -= 1
+        layers[node] = lowest + np.flatnonzero(free[lowest:])[0]
+        free[layers[node]] -= 1
     for node in np.flatnonzero(depth == 0):
         first_effect = layers[edges[edges[:, 0] == node, 1]].min()
-        layer = max((k for k in range(layers[node] + 1, first_effect) if room[k]), default=layers[node])
-        room[layers[node]] += 1
-        room[layer] -= 1
+        layer = max((k for k in range(layers[node] + 1, first_effect) if free[k]), default=layers[node])
+        free[layers[node]] += 1
+        free[layer] -= 1
         layers[node] = layer
     return np.unique(layers, return_inverse=True)[1]
 

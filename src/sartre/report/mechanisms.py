@@ -1,28 +1,29 @@
-"""What a report shows of an edge: the smooth function of the parent, with its standard error, and what it explains."""
+"""What a report shows of an edge: the parent's part of the fitted mechanism, with its standard error, on even grids."""
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sartre.additive.smooth_regressor import AdditiveRegressor
+from sartre.data.category_codes import scored
+from sartre.data.missing import imputed
+from sartre.prune.mechanisms import parent_columns
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from sartre.data.table import Table
+    from sartre.graph.dag import Dag
+    from sartre.steps import Mechanism
 
-    from sartre.graph import Dag
-    from sartre.prune.sartre import Interaction
-    from sartre.validation import Table
-
-logger = logging.getLogger(__name__)
 TAIL = 0.005  # of the samples left out of the frame at either end: one outlier must not hide the function
-FEW = 20  # values, which are all shown
+FEW_SHOWN = 20  # values, which are all shown
 POINTS = 60  # of a curve
+IMPUTATION_SEED = 0  # missing values are filled in for pictures only
 
 
-class Curve(NamedTuple):
+class DrawnCurve(NamedTuple):
     """A parent's function on an even grid ``x``: its ``values``, centred, and their standard errors."""
 
     parent: int
@@ -31,48 +32,79 @@ class Curve(NamedTuple):
     std: NDArray[np.float64]
 
 
-class Mechanism(NamedTuple):
-    """A target as a sum of functions of its parents: one curve a parent, and the residuals (n,) of all."""
+class DrawnMechanism(NamedTuple):
+    """A target as a sum of functions of its parents: one curve per parent, and the residuals (n,) of all."""
 
     target: int
-    curves: list[Curve]
+    curves: list[DrawnCurve]
     residual: NDArray[np.float64]
 
-    def partial_residuals(self, curve: Curve, column: NDArray[np.float64]) -> NDArray[np.float64]:
+    def partial_residuals(self, curve: DrawnCurve, column: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what the curve is fitted to: its value at each sample plus the sample's residual."""
         return np.interp(column, curve.x, curve.values) + self.residual
 
 
-def mechanism(dag: Dag, table: Table, target: int) -> Mechanism:
-    """Fit a target on its parents by smooth functions, each chosen by REML.
+class Drawing(NamedTuple):
+    """Mechanisms as they are drawn: columns as numbers, levels at their scores and missing values filled in."""
 
-    Examples
-    --------
-    >>> from sartre import Dag
-    >>> from sartre.validation import as_table
-    >>> x = np.linspace(-1, 1, 200)
-    >>> noise = np.random.default_rng(0).normal(size=200) / 10
-    >>> found = mechanism(Dag([[0, 1], [0, 0]]), as_table(np.column_stack([x, 3 * x + noise])), 1)
-    >>> bool(np.allclose(np.diff(found.curves[0].values) / np.diff(found.curves[0].x), 3, atol=0.2))
-    True
-    """
-    parents = [dag.names.index(name) for name in dag.parents(dag.names[target])]
-    model = AdditiveRegressor().fit(table.values[:, parents], table.values[:, target])
-    curves = []
-    for k, parent in enumerate(parents):
-        smooth = model.shape_function(k, frame(table.values[:, parent], POINTS), return_std=True)
-        curves.append(Curve(parent, smooth.x, smooth.values, np.zeros(POINTS) if smooth.std is None else smooth.std))
-    return Mechanism(target, curves, table.values[:, target] - model.predict(table.values[:, parents]))
+    dag: Dag
+    table: Table
+    numbers: Table
+    mechanisms: Mapping[str, Mechanism]
 
+    @staticmethod
+    def of(dag: Dag, table: Table, mechanisms: Mapping[str, Mechanism]) -> Drawing:
+        """Prepare the drawing of a table's mechanisms."""
+        return Drawing(dag, table, scored(imputed(table, IMPUTATION_SEED)), mechanisms)
 
-def mechanisms(dag: Dag, table: Table) -> dict[int, Mechanism]:
-    """Return the mechanism of every variable that has parents."""
-    targets = [j for j, name in enumerate(dag.names) if dag.parents(name)]
-    found = {}
-    for k, target in enumerate(targets, start=1):
-        found[target] = mechanism(dag, table, target)
-        logger.info("report: %d of %d mechanisms", k, len(targets))
-    return found
+    def mechanism(self, target: int) -> DrawnMechanism:
+        """Return the curves of a target, its parents in column order.
+
+        Examples
+        --------
+        >>> from sartre import Dag
+        >>> from sartre.data.checks import as_table
+        >>> from sartre.prune.mechanisms import fit_mechanisms
+        >>> x = np.linspace(-1, 1, 200)
+        >>> noise = np.random.default_rng(0).normal(size=200) / 10
+        >>> dag, table = Dag([[0, 1], [0, 0]]), as_table(np.column_stack([x, 3 * x + noise]))
+        >>> (curve,) = Drawing.of(dag, table, fit_mechanisms(table, dag)).mechanism(1).curves
+        >>> bool(np.allclose(np.diff(curve.values) / np.diff(curve.x), 3, atol=0.2))
+        True
+        """
+        name = self.dag.names[target]
+        columns, fitted = parent_columns(self.dag, name), self.mechanisms[name]
+        residual = fitted.residuals(self.table.values[:, columns], self.numbers.values[:, target])
+        curves = [self._curve(fitted, columns.index(parent), parent) for parent in sorted(columns)]
+        return DrawnMechanism(target, curves, residual)
+
+    def _curve(self, fitted: Mechanism, place: int, parent: int) -> DrawnCurve:
+        column = self.numbers.values[:, parent]
+        x = frame(column, POINTS)
+        if parent not in self.table.nominal:
+            curve = fitted.curve(place, x)
+            return DrawnCurve(parent, x, curve.values, curve.std)
+        codes = self.table.values[:, parent]
+        observed = np.flatnonzero(~np.isnan(codes))
+        levels, rows = np.unique(codes[observed], return_index=True)
+        scores = column[observed[rows]]
+        order = np.argsort(scores)
+        curve = fitted.curve(place, levels[order])
+        values, std = (np.interp(x, scores[order], each) for each in (curve.values, curve.std))
+        return DrawnCurve(parent, x, values, std)
+
+    def surface(self, target: int, pair: tuple[int, int], points: int) -> tuple[NDArray[np.float64], ...]:
+        """Return even grids of two parents, and what they do together to a target, in its standard deviations.
+
+        Arrays of shape (points,), (points,) and (points, points), first down, second across.
+        """
+        name = self.dag.names[target]
+        columns = parent_columns(self.dag, name)
+        grids = [frame(self.numbers.values[:, j], points) for j in pair]
+        at = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, 2)
+        first, second = (columns.index(j) for j in pair)
+        effect = self.mechanisms[name].surface((first, second), at).reshape(points, points)
+        return grids[0], grids[1], effect / (self.numbers.values[:, target].std() or 1.0)
 
 
 def frame(column: NDArray[np.float64], points: int) -> NDArray[np.float64]:
@@ -83,25 +115,8 @@ def frame(column: NDArray[np.float64], points: int) -> NDArray[np.float64]:
     >>> frame(np.arange(1001.0), 3)
     array([  0., 500., 1000.])
     """
-    tail = TAIL if len(np.unique(column)) > FEW else 0.0
+    tail = TAIL if len(np.unique(column)) > FEW_SHOWN else 0.0
     low, high = np.quantile(column, [tail, 1 - tail])
     step = 10.0 ** np.floor(np.log10((high - low) or abs(high) or 1.0)) / 10
     first, last = np.floor(low / step), np.ceil(high / step)
     return step * np.linspace(first - (first == last), last + (first == last), points)
-
-
-def on_even_grid(shape: Interaction, columns: tuple[Any, Any], points: int) -> Interaction:
-    """Return an interaction over even grids of its two columns, which may be in other units than it was fitted in.
-
-    An interaction's own grid goes from a column's smallest to its largest value; that says how units translate.
-    """
-    from scipy.interpolate import RegularGridInterpolator  # noqa: PLC0415 - a fifth of a second
-
-    own = []
-    for values, column in zip(shape[:2], columns, strict=True):
-        share = (values - values[0]) / (values[-1] - values[0])
-        own.append(column.min() + share * np.ptp(column))
-    grids = [frame(column, points) for column in columns]
-    at = np.meshgrid(*(np.clip(grid, side[0], side[-1]) for grid, side in zip(grids, own, strict=True)), indexing="ij")
-    effect = RegularGridInterpolator(own, shape.effect)(np.stack(at, axis=-1))
-    return type(shape)(grids[0], grids[1], effect)

@@ -8,22 +8,23 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.path import Path
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sartre.additive import SparseAdditiveRegressor
-from sartre.additive.trees import embedding_of
+from sartre.additive.bases.trees import embedding_of, interval_bases
+from sartre.data.checks import as_table
 from sartre.prune import SARTRE
 from sartre.report._drawing import BLUE, GREY, ORANGE, PLAIN, bare, draw_arrow, new_axes, short
 from sartre.report.graph_plots import plot_graph
-from sartre.validation import as_table, check_number, position_of, seed_of
+from sartre.settings import check_number, position_of, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.gridspec import SubplotSpec
-    from numpy.typing import NDArray
 
+    from sartre.data.table import Table
     from sartre.discovery import CausalDiscovery
-    from sartre.validation import Table
 
 MOST_CANDIDATES = 4  # functions in an overview
 _ROWS = 40  # of the table in an overview
@@ -31,7 +32,7 @@ _ROWS = 40  # of the table in an overview
 
 def plot_embedding(
     model: CausalDiscovery,
-    X: Any,  # noqa: ANN401 - any table
+    X: Any,
     variable: int | str,
     *,
     ax: Axes | None = None,
@@ -64,7 +65,7 @@ def plot_embedding(
     embedding = embedding_of("SARTRE", pruner.embedding)
     column = table.values[:, position]
     name = table.names[position]
-    (basis,) = embedding.bases(column[:, None], [name], seed_of("SARTRE", pruner.random_state), column)
+    (basis,) = interval_bases(column[:, None], [name], embedding, seed_of("SARTRE", pruner.random_state))
     ax = new_axes(ax, (6, 0.4 * embedding.n_trees + 1.8))
     counts, borders = np.histogram(column, bins=40)
     height = embedding.n_trees * 0.5
@@ -74,8 +75,8 @@ def plot_embedding(
     for k, leaf in enumerate(basis.table.T):
         bins = np.flatnonzero(leaf)
         tree += bins[0] == 0  # a tree's leaves follow each other from left to right
-        left, right = ends[bins[0]], ends[bins[-1] + 1]
-        ax.barh(-tree - 0.7, right - left, 0.7, left=left, color=(BLUE, ORANGE)[k % 2], alpha=0.75, ec="white")
+        low, high = ends[bins[0]], ends[bins[-1] + 1]
+        ax.barh(-tree - 0.7, high - low, 0.7, left=low, color=(BLUE, ORANGE)[k % 2], alpha=0.75, ec="white")
     ax.set_yticks(-np.arange(tree + 1) - 0.7, [f"tree {t + 1}" for t in range(tree + 1)])
     ax.set_xlabel(f"{name} ({basis.table.shape[1]} intervals)", **PLAIN)
     bare(ax)
@@ -84,7 +85,7 @@ def plot_embedding(
 
 def plot_overview(
     model: CausalDiscovery,
-    X: Any,  # noqa: ANN401 - any table
+    X: Any,
     target: int | str | None = None,
     *,
     penalty: float = 0.1,

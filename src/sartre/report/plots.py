@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sartre.confidence import THRESHOLD
+from sartre.data.checks import as_table
+from sartre.evidence.stability import THRESHOLD
+from sartre.prune.mechanisms import mechanisms_of
 from sartre.report._drawing import BLUE, GREY, ORANGE, PLAIN, bare, new_axes
-from sartre.report.mechanisms import TAIL, mechanism, on_even_grid
-from sartre.validation import as_table, position_of
+from sartre.report.mechanisms import TAIL, Drawing
+from sartre.settings import position_of
+from sartre.steps import findings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
-    from sartre.confidence import Stability
     from sartre.discovery import CausalDiscovery
+    from sartre.evidence.stability import Stability
 
 MOST_BARS = 40  # rows with a name that can still be read
 _HEAT_MAP = 60
@@ -30,7 +32,7 @@ _HEAT_MAP = 60
 
 def plot_shape_functions(
     model: CausalDiscovery,
-    X: Any,  # noqa: ANN401 - any table
+    X: Any,
     target: int | str,
     *,
     axes: Sequence[Axes] | None = None,
@@ -67,7 +69,7 @@ def plot_shape_functions(
     position = position_of(target, names, "variable")
     if not model.graph_.parents(names[position]):
         raise ValueError(f"'{names[position]}' has no parents in this graph, so there is no function to draw.")
-    found = mechanism(model.graph_, table, position)
+    found = Drawing.of(model.graph_, table, mechanisms_of(model, table)).mechanism(position)
     count = len(found.curves)
     drawn = _panels(count) if axes is None else np.asarray(axes, dtype=object).ravel()
     if len(drawn) != count:
@@ -92,7 +94,7 @@ def plot_shape_functions(
 
 def plot_interaction(
     model: CausalDiscovery,
-    X: Any,  # noqa: ANN401 - any table
+    X: Any,
     number: int = 0,
     *,
     ax: Axes | None = None,
@@ -121,19 +123,16 @@ def plot_interaction(
     ('x0', 'x1')
     """
     check_is_fitted(model, "graph_")
-    pairs = getattr(model.prune_step_, "interactions_", None)
-    count = 0 if pairs is None else len(pairs)
-    if pairs is None or not 0 <= number < count:
-        raise ValueError(f"There are {count} interactions in this model, numbered from 0. Got {number}.")
-    table = as_table(X)
-    first, second, target = (str(name) for name in pairs.iloc[number][["first", "second", "target"]])
-    columns = tuple(table.values[:, table.names.index(name)] for name in (first, second))
-    shape = on_even_grid(model.prune_step_.interaction_shapes_[number], (columns[0], columns[1]), _HEAT_MAP)
+    pairs = findings_of(model.prune_step_).pairs()
+    if not 0 <= number < len(pairs):
+        raise ValueError(f"There are {len(pairs)} interactions in this model, numbered from 0. Got {number}.")
+    table, (first, second, target) = as_table(X), pairs[number]
+    drawing = Drawing.of(model.graph_, table, mechanisms_of(model, table))
+    places = table.names.index(first), table.names.index(second)
+    x, y, effect = drawing.surface(table.names.index(target), places, _HEAT_MAP)
     ax = new_axes(ax, (4.6, 3.6))
-    most = float(np.abs(shape.effect).max()) or 1.0
-    image = ax.pcolormesh(
-        shape.first_values, shape.second_values, shape.effect.T, cmap="PuOr", norm=TwoSlopeNorm(0, -most, most)
-    )
+    most = float(np.abs(effect).max()) or 1.0
+    image = ax.pcolormesh(x, y, effect.T, cmap="PuOr", norm=TwoSlopeNorm(0, -most, most))
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label(f"joint effect on {target} (sd)", **PLAIN)
     ax.set_xlabel(first, **PLAIN)

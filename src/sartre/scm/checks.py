@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sartre.validation import as_table
+from sartre.data.checks import as_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from sartre.graph import Dag
-    from sartre.validation import Table
+    from sartre.data.table import Table
+    from sartre.graph.dag import Dag
 
 Pair: TypeAlias = tuple[str, str, str]
 
 
-def check_value(name: str, value: Any) -> float | NDArray[np.float64]:  # noqa: ANN401 - the user's
+def check_value(name: str, value: Any) -> float | NDArray[np.float64]:
     """Return the number, or the vector of numbers, that a variable is set to.
 
     Examples
@@ -64,7 +62,7 @@ def check_pairs(pairs: Iterable[Pair], graph: Dag) -> tuple[Pair, ...]:
     return tuple(sorted(found))
 
 
-def read_rows(rows: Any, names: Sequence[str]) -> Table:  # noqa: ANN401 - any table
+def read_rows(rows: Any, names: Sequence[str]) -> Table:
     """Return a table of rows, its columns as given, that has the variables of the model and no other."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # in a few rows a column may well be constant

@@ -8,15 +8,14 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sartre.graph import Dag
-from sartre.precedence import transitive_closure
+from sartre.data.table import Table
+from sartre.graph.dag import Dag
+from sartre.graph.paths import transitive_closure
 from sartre.scm.equations import draw, fitted, propagate
-from sartre.validation import Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sartre.scm.model import StructuralModel
 
 logger = logging.getLogger(__name__)

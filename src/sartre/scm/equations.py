@@ -7,18 +7,19 @@ changes by a digit where the parents do not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sartre.additive.mechanism import fit_mechanism
+from sartre.prune.mechanisms import fit_mechanisms, parent_columns
 from sartre.scm.checks import check_value
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sartre.scm.model import StructuralModel
+    from sartre.steps import Mechanism
 
 
 class Units(NamedTuple):
@@ -28,28 +29,22 @@ class Units(NamedTuple):
     predicted: NDArray[np.float64]
 
 
-def parent_columns(model: StructuralModel, name: str) -> list[int]:
-    """Return the arguments of a mechanism: by name, so that no result depends on the order of the columns."""
-    return [model.names.index(parent) for parent in sorted(model.graph.parents(name))]
-
-
 def fitted(model: StructuralModel) -> StructuralModel:
     """Return the model with the mechanisms of its graph, fitted to its table."""
-    names, X, mechanisms = model.table.names, model.table.values, {}
-    for j, name in enumerate(names):
-        columns = parent_columns(model, name)
-        place = {names[column]: k for k, column in enumerate(columns)}
-        pairs = [(place[first], place[second]) for first, second, target in model.pairs if target == name]
-        mechanisms[name] = fit_mechanism(X[:, columns], X[:, j], pairs)
-    model = replace(model, mechanisms=mechanisms)
-    return replace(model, predicted=predict(model, X))
+    return with_mechanisms(model, fit_mechanisms(model.table, model.graph, model.pairs))
+
+
+def with_mechanisms(model: StructuralModel, mechanisms: Mapping[str, Mechanism]) -> StructuralModel:
+    """Return the model with these mechanisms, by name."""
+    model = replace(model, mechanisms=dict(mechanisms))
+    return replace(model, predicted=predict(model, model.table.values))
 
 
 def predict(model: StructuralModel, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what the mechanisms say of rows (n, d), each from the row's own parents."""
     predicted = np.empty_like(values)
     for j, name in enumerate(model.names):
-        predicted[:, j] = model.mechanisms[name](values[:, parent_columns(model, name)])
+        predicted[:, j] = model.mechanisms[name].predict(values[:, parent_columns(model.graph, name)])
     return predicted
 
 
@@ -85,7 +80,7 @@ def propagate(
             continue
         j, held = model.names.index(name), model.interventions.get(name)
         if held is None or callable(held):
-            now = model.mechanisms[name](values[:, parent_columns(model, name)])
+            now = model.mechanisms[name].predict(values[:, parent_columns(model.graph, name)])
             natural = units.values[:, j] + (now - units.predicted[:, j])
             held = natural if held is None else check_value(name, held(natural))
         if np.ndim(held) and len(np.atleast_1d(held)) != len(values):

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from sartre.graph import Dag
+from sartre.compute.parallel import blas_threads
+from sartre.data.checks import as_table
+from sartre.graph.dag import Dag
 from sartre.scm.checks import check_pairs, check_value, read_rows, warn_outside
 from sartre.scm.effects import bootstrapped, mean_outcomes, without_causes
-from sartre.scm.equations import Units, draw, fitted, predict, propagate
-from sartre.validation import as_table, check_number, position_of, seed_of
+from sartre.scm.equations import Units, draw, fitted, predict, propagate, with_mechanisms
+from sartre.settings import check_number, position_of, seed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sartre.additive.mechanism import Mechanism
+    from sartre.data.table import Table
     from sartre.scm.checks import Pair
-    from sartre.validation import RandomState, Table
+    from sartre.settings import RandomState
+    from sartre.steps import Mechanism
 
 Intervention: TypeAlias = float | NDArray[np.float64] | Callable[[NDArray[np.float64]], Any]
 GRID = np.linspace(0.05, 0.95, 10)  # quantiles of a cause at which its effect is shown: few rows lie beyond
@@ -71,7 +71,7 @@ class StructuralModel:
     interventions: dict[str, Intervention] = field(default_factory=dict)
 
     @classmethod
-    def fit(cls, X: Any, dag: Dag, pairs: Iterable[Pair] = ()) -> StructuralModel:  # noqa: ANN401
+    def fit(cls, X: Any, dag: Dag, pairs: Iterable[Pair] = ()) -> StructuralModel:
         """Fit the mechanism of every variable of a graph.
 
         Parameters
@@ -93,8 +93,16 @@ class StructuralModel:
         """
         table = as_table(X, min_rows=2)
         graph = dag.reindex(table.names)
-        with threadpool_limits(1, user_api="blas"):  # many small products
+        with blas_threads(1):  # many small products
             return fitted(cls(table, graph, {}, np.empty(0), check_pairs(pairs, graph)))
+
+    @classmethod
+    def of_mechanisms(
+        cls, table: Table, dag: Dag, mechanisms: Mapping[str, Mechanism], pairs: Iterable[Pair] = ()
+    ) -> StructuralModel:
+        """Return the model of a graph whose mechanisms are known, by name; `table` has the rows they were fitted to."""
+        with blas_threads(1):
+            return with_mechanisms(cls(table, dag, {}, np.empty(0), check_pairs(pairs, dag)), mechanisms)
 
     @property
     def names(self) -> list[str]:
@@ -115,14 +123,6 @@ class StructuralModel:
         random_state : int, Generator, RandomState or None
             A variable's noise depends on the seed and its name only: the same seed with and without an intervention
             gives the same noise.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> a = rng.normal(size=300)
-        >>> table = pd.DataFrame({"a": a, "b": 2 * a + rng.normal(size=300)})
-        >>> StructuralModel.fit(table, Dag.from_edges([("a", "b")])).sample(5, random_state=0).shape
-        (5, 2)
         """
         check_number("sample", "n", n, low=1, integer=True)
         return self._frame(propagate(self, draw(self, n, seed_of("sample", random_state))))
@@ -136,15 +136,6 @@ class StructuralModel:
             To a number; to an array, one value a sample; or to a function of the values (n,) that the variable would
             have had, which gives those it has (``lambda x: x + 1``). A number or an array cuts the edges from its
             parents.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> a = rng.normal(size=300)
-        >>> table = pd.DataFrame({"a": a, "b": 2 * a + rng.normal(size=300)})
-        >>> scm = StructuralModel.fit(table, Dag.from_edges([("a", "b")]))
-        >>> bool(abs(scm.do({"a": 1.0}).sample(1000, random_state=0)["b"].mean() - 2) < 0.2)
-        True
         """
         if not isinstance(interventions, Mapping):
             raise TypeError(f"Interventions are given by name, {{'x': 1.0}}. Got {interventions!r}.")
@@ -165,7 +156,7 @@ class StructuralModel:
             interventions={**self.interventions, **held},
         )
 
-    def counterfactual(self, rows: Any, do: Mapping[str, Any]) -> pd.DataFrame:  # noqa: ANN401 - any table
+    def counterfactual(self, rows: Any, do: Mapping[str, Any]) -> pd.DataFrame:
         """Return what these very rows would have been under an intervention.
 
         Their noise is what the mechanisms do not explain of them, and it stays: variables that no intervention reaches
@@ -199,7 +190,7 @@ class StructuralModel:
         self,
         cause: str,
         outcome: str,
-        at: Any = None,  # noqa: ANN401 - a number or numbers
+        at: Any = None,
         *,
         baseline: float | None = None,
         n_samples: int = 2000,
@@ -249,16 +240,16 @@ class StructuralModel:
         cause, outcome = str(cause), str(outcome)
         values = self._values(cause, outcome, at, baseline)
         seed = seed_of("effect", random_state)
-        with threadpool_limits(1, user_api="blas"):
-            part = without_causes(self, cause, outcome)
-            mean = mean_outcomes(part, cause, outcome, values, n_samples, seed)
-            again = bootstrapped(part, cause, outcome, values, n_samples, n_bootstrap, seed)
+        with blas_threads(1):
+            reduced = without_causes(self, cause, outcome)
+            mean = mean_outcomes(reduced, cause, outcome, values, n_samples, seed)
+            again = bootstrapped(reduced, cause, outcome, values, n_samples, n_bootstrap, seed)
         if baseline is not None:
             values, mean, again = values[:-1], mean[:-1] - mean[-1], again[:, :-1] - again[:, -1:]
         low, high = np.quantile(again, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return pd.DataFrame({"value": values, "mean": mean, "low": low, "high": high})
 
-    def _values(self, cause: str, outcome: str, at: Any, baseline: float | None) -> NDArray[np.float64]:  # noqa: ANN401
+    def _values(self, cause: str, outcome: str, at: Any, baseline: float | None) -> NDArray[np.float64]:
         """Return the values of a cause at which its effect is asked for, the baseline last."""
         column = self.table.values[:, self._position(cause)]
         if self._position(outcome) == self._position(cause):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sartre.graph import Dag
+    from sartre.graph.dag import Dag
 
 
 class Dataset(NamedTuple):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sartre.graph import Dag
-from sartre.validation import check_choice, check_number, seed_of
+from sartre.graph.dag import Dag
+from sartre.settings import check_choice, check_number, seed_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sartre.validation import RandomState
+    from sartre.settings import RandomState
 
 Kind = Literal["ER", "SF"]
 Orientation = Literal["age", "random"]

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     Mechanism = Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]
 
 MechanismName = Literal["gp", "gp-additive", "neural", "linear", "sigmoid"]
 
 EXACT_LIMIT = 2e12  # draws * n_samples^3 up to which a Gaussian process is drawn exactly: 250 draws of 2000
-FREQUENCIES = 500  # of an approximate draw, taken in blocks so that memory stays at n x BLOCK
-BLOCK = 100
+FREQUENCIES = 500  # of an approximate draw, taken in blocks so that memory stays at n x FREQUENCY_BLOCK
+FREQUENCY_BLOCK = 100
 JITTERS = tuple(10.0**power for power in range(-10, 0))  # added to the kernel's diagonal, the first that works
 HIDDEN_UNITS = 100
 
@@ -84,10 +82,10 @@ def gp_fourier(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArra
     """
     n, p = parents.shape
     f = np.zeros(n)
-    for _ in range(FREQUENCIES // BLOCK):
-        phase = parents @ rng.standard_normal((p, BLOCK))
-        f += np.cos(phase) @ rng.standard_normal(BLOCK)
-        f += np.sin(phase) @ rng.standard_normal(BLOCK)
+    for _ in range(FREQUENCIES // FREQUENCY_BLOCK):
+        phase = parents @ rng.standard_normal((p, FREQUENCY_BLOCK))
+        f += np.cos(phase) @ rng.standard_normal(FREQUENCY_BLOCK)
+        f += np.sin(phase) @ rng.standard_normal(FREQUENCY_BLOCK)
     return f / sqrt(FREQUENCIES)
 
 

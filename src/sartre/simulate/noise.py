@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Noise = Literal["gaussian", "laplace", "uniform", "t3", "heteroscedastic"]
 

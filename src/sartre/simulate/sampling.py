@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import pandas as pd
 
-from sartre.graph import Dag
+from sartre.graph.dag import Dag
+from sartre.settings import check_choice, check_number, seed_of
 from sartre.simulate.dataset import Dataset
 from sartre.simulate.mechanisms import MechanismName, choose_mechanism, linear
 from sartre.simulate.noise import Noise, unit_noise
-from sartre.validation import check_choice, check_number, seed_of
 
 if TYPE_CHECKING:
-    from sartre.validation import RandomState
+    from sartre.settings import RandomState
 
 
 def simulate(
@@ -99,7 +99,7 @@ def simulate(
     return Dataset(pd.DataFrame(X, columns=dag.names), dag)
 
 
-def _scale_range(value: Any) -> tuple[float, float]:  # noqa: ANN401 - the user's, unchecked
+def _scale_range(value: Any) -> tuple[float, float]:
     """Return a positive number, or a pair of them, as the range ``(low, high)``."""
     low, high = value if isinstance(value, (tuple, list)) and len(value) == 2 else (value, value)
     complaint = (

@@ -1,0 +1,1 @@
+"""Basis functions of columns: intervals, splines, levels, rank polynomials, and pairs of them."""

@@ -1,0 +1,1 @@
+"""Every compiled loop: plain arrays in, in-place results out, nothing checked."""

@@ -1,0 +1,151 @@
+"""Whether a term is zero: tails of weighted sums of chi-squares, Wood's test, and a covariance for unequal variances.
+
+The tails are by the saddlepoint approximation of Lugannani and Rice (Kuonen, 1999). With K(t) the logarithm of
+E exp(t sum_k w_k chi^2_{h_k}), K(t) = -1/2 sum_k h_k log(1 - 2 t w_k), and K'(t) = q at the saddlepoint t, the tail
+beyond q is 1 - Phi(r + log(v / r) / r), r = sign(t) sqrt(2 (t q - K(t))), v = t sqrt(K''(t)): within a few percent down
+to the far tail, where matching two moments is wrong by factors.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import fdtrc
+
+from sartre.additive.kernels import significance as kernels
+
+if TYPE_CHECKING:
+    from sartre.additive.smoothing import Solved
+
+
+def weighted_chi_square_tail(q: float, weights: NDArray[np.float64]) -> float:
+    """Return P(sum_k w_k chi^2_1 > q) for positive weights.
+
+    Examples
+    --------
+    >>> round(weighted_chi_square_tail(18.307, np.ones(10)), 3), round(weighted_chi_square_tail(5.0, np.ones(2)), 3)
+    (0.05, 0.083)
+    """
+    if q <= 0:
+        return 1.0
+    return kernels.tail(q, weights, np.ones(len(weights)), -len(weights) / (2 * q))
+
+
+def weighted_f_tail(total: float, weights: NDArray[np.float64], df: float) -> float:
+    """Return P(sum_k w_k chi^2_1 > total * chi^2_df / df): the tail of a sum of squares in units of estimated noise.
+
+    Examples
+    --------
+    >>> from scipy.stats import f
+    >>> round(float(weighted_f_tail(3 * 4.0, np.ones(3), 50.0) / f.sf(4.0, 3, 50)), 1)
+    1.0
+    """
+    return kernels.f_tail(total, weights, df)
+
+
+def weighted_chi_square_quantile(level: float, weights: NDArray[np.float64]) -> float:
+    """Return the q with P(sum_k w_k chi^2_1 > q) = level.
+
+    Examples
+    --------
+    >>> round(weighted_chi_square_quantile(0.05, np.ones(10)), 1)
+    18.3
+    """
+    return _quantile(level, tuple(np.round(weights, 12).tolist()))
+
+
+@lru_cache(maxsize=10_000)
+def _quantile(level: float, weights: tuple[float, ...]) -> float:
+    array = np.array(weights)
+    high = float(array.sum()) + 1e-3
+    while weighted_chi_square_tail(high, array) > level:
+        high *= 2
+    root: Any = brentq(lambda q: weighted_chi_square_tail(q, array) - level, 1e-9 * high, high)
+    return float(root)
+
+
+SMALL, NEGLIGIBLE = 0.02, 1e-15  # p-values between which the exact tail is worth its time
+
+
+def wood_tests(
+    beta: NDArray[np.float64],
+    V: NDArray[np.float64],
+    owner: NDArray[np.intp],
+    rank: NDArray[np.float64],
+    residual_df: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Test whether each of p smooths is zero (Wood, "On p-values for smooth components", Biometrika 2013).
+
+    T = beta' V^r- beta, where V^r- is the inverse of V restricted to its r largest directions; a fractional
+    r = k + nu gives the k-th and (k+1)-th a share each through the matrix [[1, rho], [rho, nu]],
+    rho^2 = nu (1 - nu) / 2. The sign of rho is arbitrary, so both are taken and averaged. In orthonormal functions
+    coefficients are fitted values, as the test wants.
+
+    Parameters
+    ----------
+    beta, V : arrays of shape (q,) and (q, q)
+        Coefficients in orthonormal functions, and their covariance.
+    owner : array of ints, shape (q,)
+        The smooth that each coefficient belongs to.
+    rank : array of shape (p,)
+        Reference degrees of freedom of each smooth, at most the number of its coefficients.
+    residual_df : float
+
+    Returns
+    -------
+    statistic, p_value : arrays of shape (p,)
+        T / r, and its tail: F(r, residual_df) where r is whole or the p-value is not small; else the ratio of the
+        weighted sum of chi-squares that T then is to the noise's. NaN without residual degrees of freedom; 0 and 1
+        for a smooth without coefficients.
+
+    Examples
+    --------
+    >>> statistic, p_value = wood_tests(np.array([2.0]), np.eye(1), np.array([0]), np.array([1.0]), residual_df=1e6)
+    >>> statistic.round(3).tolist(), p_value.round(3).tolist()
+    ([4.0], [0.046])
+    """
+    rank, totals = np.array(rank, dtype=np.float64), np.empty((len(rank), 2))
+    kernels.wood_statistics(beta, V, owner, rank, totals)
+    filled = np.bincount(owner, minlength=len(rank)) > 0
+    rank[~filled] = 1.0
+    if residual_df < 1:
+        return np.where(filled, np.nan, 0.0), np.where(filled, np.nan, 1.0)
+    p_value = fdtrc(rank[:, None], residual_df, totals / rank[:, None]).mean(axis=1)
+    exact = (p_value > NEGLIGIBLE) & (p_value < SMALL) & (totals[:, 0] != totals[:, 1])
+    if exact.any():
+        p_value[exact] = np.nan
+        kernels.wood_tails(rank, totals, float(residual_df), p_value)
+    return totals.mean(axis=1) / rank, p_value
+
+
+MOST_LEVERAGE = 0.9
+
+
+def robust_covariance(
+    solved: Solved, functions: NDArray[np.float64], residual: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the covariance V (q, q) of a fit's coefficients that holds whatever the variance of each sample's noise.
+
+    With X the functions (n, q) in use, P = (X'X / n + L)^-1 and e the residuals (n,), each over one minus its leverage
+    (HC3), V = P (X' diag(e^2) X / n + sigma^2 L) P / n. Where all samples have the variance sigma^2 this is the
+    Bayesian covariance sigma^2 P / n that Wood's test uses: the penalty's part, which stands for the bias of smoothing,
+    is kept, and only the sampling part follows the samples.
+    """
+    n = len(residual)
+    turned = functions @ solved.inverse
+    leverage = np.minimum(leverages(turned, functions), MOST_LEVERAGE)
+    moved = turned * (residual / (1 - leverage))[:, None]
+    smoothing = (solved.inverse * (solved.scale * solved.penalty)) @ solved.inverse
+    return (moved.T @ moved / n + smoothing) / n
+
+
+def leverages(turned: NDArray[np.float64], functions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much of every sample's own value is in its fitted value (but for the mean's part), shape (n,).
+
+    turned (n, q): the functions (n, q) that the model uses, times P.
+    """
+    return np.einsum("ij,ij->i", turned, functions) / len(functions)

@@ -1,0 +1,64 @@
+"""``sartre convert``: a graph in another form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
+from sartre.cli._console import guarded, out, progress
+from sartre.cli._learning import DATASETS
+from sartre.cli._methods import imported
+
+if TYPE_CHECKING:
+    from sartre import Dag
+
+
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="GRAPH",
+            help="graph.json, an edge list (.csv or .tsv with columns source and target), .dot, .gml, .graphml or "
+            ".dagitty; or a data set that comes along: sachs.",
+        ),
+    ],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes; the end of the name tells the form.")],
+    *,
+    fmt: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="A form of your own: package.module:FORMAT.")
+    ] = None,
+    debug: option.Debug = False,
+) -> None:
+    """Write a graph in another form.
+
+    Example: sartre convert graph.json graph.dot
+    """
+    with guarded(debug=debug):
+        with progress(f"Reading {source}"):
+            from sartre.compute.files import check_destination
+            from sartre.graph.formats import GraphFormat, format_of
+
+            own: Any = format_of(target) if fmt is None else imported(fmt, "format")
+            if not isinstance(own, GraphFormat):
+                raise ValueError(f"--format takes a GraphFormat. '{fmt}' is a {type(own).__name__}.")  # noqa: TRY004
+            check_destination(target, source)
+            graph = read_graph(source)
+            graph.write(target, own)
+        out.print(f"Wrote {target}: {len(graph)} variables, {graph.n_edges} edges", soft_wrap=True)
+
+
+def read_graph(source: str) -> Dag:
+    """Read a graph from a file, or take that of a data set; a file wins over a data set of the same name."""
+    from sartre import Dag
+
+    path = Path(source)
+    if source in DATASETS and not path.is_file():
+        from sartre.datasets import load_sachs
+
+        return load_sachs().dag
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file '{source}'; check its name and folder.")
+    return Dag.read(path)

@@ -1,0 +1,1 @@
+"""How work is run: threads and clusters, devices, checkpoints and files that are written whole."""

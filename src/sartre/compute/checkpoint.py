@@ -1,0 +1,121 @@
+"""Results kept on disk as they come, so that an interrupted computation goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, is_dataclass
+from numbers import Number
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sartre.compute.files import check_destination, write_text_atomically
+
+if TYPE_CHECKING:
+    from sartre.data.table import Table
+
+
+FORMAT = "sartre checkpoint 1"
+_MISMATCH = {
+    "version": "was written by version {stored} of sartre, and this is {wanted}",
+    "data": "belongs to other data (other values, or other names or order of the columns)",
+    "settings": "belongs to a model with other settings: {stored}",
+    "seed": "belongs to random_state {stored}. Got {wanted}",
+}
+
+
+@dataclass
+class Checkpoint:
+    """Numbered results of one computation, and the file they are kept in, if any.
+
+    ``identity`` says of what: "version", "data", "settings" and "seed"; each result is plain JSON.
+    """
+
+    path: Path | None
+    identity: dict[str, Any]
+    results: dict[int, Any]
+
+    @classmethod
+    def open(cls, path: str | Path | None, identity: dict[str, Any]) -> Checkpoint:
+        """Go on with the file if there is one, or start it; one of another computation is refused.
+
+        A seed of None in `identity` stands for the one in the file.
+        """
+        if path is None:
+            return cls(None, identity, {})
+        path = Path(path)
+        check_destination(path)
+        if not path.exists():
+            return cls(path, identity, {})
+        content = _read(path)
+        stored = content["identity"]
+        wanted = {**identity, "seed": stored["seed"] if identity["seed"] is None else identity["seed"]}
+        for key, text in _MISMATCH.items():
+            if stored[key] != wanted[key]:
+                reason = text.format(stored=stored[key], wanted=wanted[key])
+                raise ValueError(f"The checkpoint '{path}' {reason}. Name another file, or delete this one.")
+        return cls(path, wanted, {int(number): result for number, result in content["results"].items()})
+
+    def add(self, number: int, result: Any) -> None:
+        """Keep a result, on disk if there is a file."""
+        self.results[number] = result
+        self.write()
+
+    def write(self) -> None:
+        """Write all results to the file, whole or not at all."""
+        if self.path is not None:
+            body = json.dumps({"identity": self.identity, "results": self.results}, separators=(",", ":"))
+            write_text_atomically(self.path, f'{{"format":"{FORMAT}","sha256":"{_digest(body)}","content":{body}}}\n')
+
+
+def describe_table(table: Table) -> str:
+    """Return a digest of a table's values, names and levels."""
+    levels = [[j, table.levels[j]] for j in sorted(table.levels)]
+    digest = hashlib.sha256(json.dumps([table.shape, table.names, levels]).encode())
+    digest.update(table.values.tobytes(order="F"))
+    return digest.hexdigest()
+
+
+def describe_settings(value: Any) -> str:
+    """Return a text that is the same if and only if an estimator's settings are; ``n_jobs`` changes no result.
+
+    Examples
+    --------
+    >>> from sartre.order import RandomOrder
+    >>> describe_settings(RandomOrder(random_state=3))
+    'sartre.order.random_order.RandomOrder(random_state=3)'
+    """
+    if hasattr(value, "get_params"):
+        settings = value.get_params(deep=False).items()
+        told = ", ".join(f"{name}={describe_settings(setting)}" for name, setting in settings if name != "n_jobs")
+        return f"{type(value).__module__}.{type(value).__qualname__}({told})"
+    if isinstance(value, np.ndarray):
+        return f"array({describe_settings(value.tolist())})"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(describe_settings, value))}]"
+    if value is None or isinstance(value, (str, Number, range)) or is_dataclass(value):
+        return repr(value.item() if isinstance(value, np.generic) else value)
+    raise TypeError(
+        f"A setting of type {type(value).__name__} cannot be told apart from another in a checkpoint. Use a number, a "
+        "text or a list of them (an int for 'random_state'), or no checkpoint."
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    damaged = ValueError(
+        f"The checkpoint '{path}' is damaged, or is no checkpoint. Name another file, or delete this one."
+    )
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        content, stored = document["content"], document["sha256"]
+    except (ValueError, KeyError, TypeError):
+        raise damaged from None
+    if document.get("format") != FORMAT or _digest(json.dumps(content, separators=(",", ":"))) != stored:
+        raise damaged
+    return content
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

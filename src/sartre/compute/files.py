@@ -1,0 +1,68 @@
+"""Files written whole or not at all, and destinations checked before long work."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def check_destination(path: str | Path, source: str | Path | None = None) -> None:
+    """Refuse a path that cannot be written, or is the data itself, so that a long run does not fail at its end."""
+    path = Path(path)
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise IsADirectoryError(f"'{path}' is a folder; name a file to write.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"'{path}' is not a regular file; name a file to write.")
+    if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
+        raise ValueError(f"'{path}' is the data itself; name another file to write.")
+    if not folder.is_dir():
+        raise FileNotFoundError(f"There is no folder '{path.parent}' to write '{path.name}' in; make it first.")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"The folder '{path.parent}' cannot be written; choose another.")
+
+
+@contextmanager
+def made_folder(path: str | Path) -> Iterator[None]:
+    """Make a folder that results go to, and its parents; if the work inside fails, those left empty are removed."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"'{folder}' is a file; name a folder to write in.")
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        for place in missing:
+            if place.is_dir() and not any(place.iterdir()):
+                place.rmdir()
+
+
+def write_text_atomically(path: str | Path, text: str) -> None:
+    """Write a file whole or not at all: whatever happens, no half-written file is left and no old one is damaged."""
+    write_texts_atomically({path: text})
+
+
+def write_texts_atomically(texts: Mapping[Any, str]) -> None:
+    """Write several files, given by path, in this way; none is replaced before all are on the disk."""
+    temporaries: dict[Path, Path] = {}
+    path: Any = None
+    try:
+        for path, text in texts.items():
+            check_destination(path)
+            target = Path(path).resolve()  # through a link, so that the link stays one
+            temporaries[target] = target.with_name(f".{uuid.uuid4().hex}.tmp")
+            temporaries[target].write_text(text, encoding="utf-8", newline="\n")
+        for path, temporary in temporaries.items():
+            temporary.replace(path)
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None  # what was asked for, not the temporary file
+        raise
+    finally:
+        for temporary in temporaries.values():
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Everything between the user's file or frame and a checked table."""

@@ -1,0 +1,248 @@
+"""The one door for tables: checked here, trusted inside."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sartre.data.columns import Column, read_objects, read_series
+from sartre.data.table import Table, standardise_columns
+from sartre.settings import listed
+
+MIN_ROWS = 10  # of a table that anything can be learnt from
+LARGEST = 1e150  # the square of anything larger may overflow a double
+
+
+def as_table(
+    X: Any,
+    *,
+    min_rows: int = 1,
+    min_columns: int = 1,
+    categories: bool = False,
+    missing: bool = False,
+) -> Table:
+    """Check a table and keep its names.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), any eager data frame, or Table
+        Rows are samples, columns are variables.
+    min_rows, min_columns : int
+        Fewer raise a ``ValueError``.
+    categories : bool
+        Whether text and categoricals are welcome (`sartre.data.columns.read_series`), or numbers only.
+    missing : bool
+        Whether missing values are welcome; they are NaN.
+
+    Returns
+    -------
+    Table
+        A `Table` passed in comes back as it is. Constant and duplicated columns give one warning each.
+
+    Examples
+    --------
+    >>> as_table([[1, 2.5], [3, 4.5]]).names
+    ('x0', 'x1')
+    """
+    table = read_columns(X, categories=categories)
+    if table.levels and not categories:
+        raise ValueError(
+            f"Columns of numbers are needed here. Got categories: {listed([table.names[j] for j in table.levels])}. "
+            "Code them as numbers or leave them out; CausalDiscovery does so for orderers, and SARTRE, CAMPruning and "
+            "DAS take them as they are."
+        )
+    if not (missing and table is X):
+        _check_finite(table, missing=missing)
+    if table.shape[0] < min_rows:
+        raise ValueError(f"At least {min_rows} rows are needed. Got {table.shape[0]}. Bring more samples.")
+    if table.shape[1] < min_columns:
+        raise ValueError(
+            f"At least {min_columns} columns are needed. Got {table.shape[1]}: {listed(table.names) or 'none'}. "
+            "Bring more variables."
+        )
+    if table is not X:
+        _warn_about_columns(table)
+    return table
+
+
+def default_names(n_columns: int) -> list[str]:
+    """Return the names of a plain array's columns: x0, x1, ..."""
+    return [f"x{j}" for j in range(n_columns)]
+
+
+def check_unique(names: Sequence[str]) -> None:
+    """Refuse a name that stands for two variables."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"Every variable needs a name of its own. Repeated: {listed(repeated)}. Rename them.")
+
+
+def read_columns(X: Any, *, categories: bool = False) -> Table:
+    """Read an array or data frame (a Table is one already) without a look at its values: NaN and infinity may be there.
+
+    Examples
+    --------
+    >>> read_columns([[1, None], [2, 3.5]]).values[0].tolist()
+    [1.0, nan]
+    """
+    if isinstance(X, Table):
+        return X
+    if sparse.issparse(X):
+        raise TypeError("A dense table is needed. Got a sparse matrix; pass X.toarray().")
+    if nw.dependencies.is_pandas_like_dataframe(X):
+        check_unique([str(name) for name in X.columns])
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    if isinstance(frame, nw.DataFrame):
+        names = [str(name) for name in frame.columns]
+        _check_for_index(names)
+        check_unique(names)
+        columns = [read_series(frame[:, j], name, categories=categories) for j, name in enumerate(names)]
+        return _joined(columns, names, frame.shape[0])
+    array = _to_array(X)
+    if array.ndim == 0:
+        raise TypeError(f"A table is needed: a two-dimensional array or an eager data frame. Got {type(X).__name__}.")
+    if array.ndim != 2:
+        raise ValueError(
+            f"A table has rows and columns: two dimensions. Got {array.ndim}. "
+            "Reshape it, one row a sample and one column a variable."
+        )
+    names = default_names(array.shape[1])
+    if array.dtype.kind in "fiub":
+        return Table(np.array(array, dtype=np.float64, order="F"), tuple(names))
+    if array.dtype.kind not in "OUS":
+        raise TypeError(f"A table of real numbers is needed. Got an array of dtype {array.dtype}.")
+    columns = [read_objects(array[:, j].astype(object), name, categories=categories) for j, name in enumerate(names)]
+    return _joined(columns, names, len(array))
+
+
+def _joined(columns: Sequence[Column], names: Sequence[str], n_rows: int) -> Table:
+    values = np.empty((n_rows, len(columns)), dtype=np.float64, order="F")
+    for j, column in enumerate(columns):
+        values[:, j] = column.values
+    return Table(values, tuple(names), {j: c.levels for j, c in enumerate(columns) if c.levels is not None})
+
+
+def _check_for_index(names: Sequence[str]) -> None:
+    for name in names:
+        if not name or re.fullmatch(r"Unnamed: \d+", name):
+            raise ValueError(
+                f"Column {names.index(name)} has no name ('{name}') and looks like a row index, not a variable. "
+                "Drop it (pd.read_csv(..., index_col=0)) or name it."
+            )
+
+
+def _to_array(X: Any) -> NDArray[Any]:
+    try:
+        return np.ma.filled(X.astype(np.float64), np.nan) if np.ma.isMaskedArray(X) else np.asarray(X)
+    except ValueError:
+        raise ValueError("Every row of a table has the same number of values. Got rows of different lengths.") from None
+
+
+def _check_finite(table: Table, *, missing: bool) -> None:
+    values, names = table.values, table.names
+    if values.size == 0:
+        return
+    absent = np.isnan(values)
+    if absent.any() and not missing:
+        counts = [f"'{names[j]}' {absent[:, j].sum()}" for j in np.flatnonzero(absent.any(axis=0)).tolist()]
+        row, j = np.argwhere(absent)[0]
+        raise ValueError(
+            f"Missing values (NaN) by column: {listed(counts)}; the first is in row {row} (the first row is 0), "
+            f"column '{names[j]}'. Drop those rows or fill them in first, or let CausalDiscovery do it: "
+            "missing='drop', 'impute', or 'bin', which makes missing a value of its own."
+        )
+    if absent.any():
+        if absent.all(axis=0).any():
+            raise ValueError(f"Column '{names[int(absent.all(axis=0).argmax())]}' has no value at all. Leave it out.")
+        values = np.where(absent, np.nanmedian(values, axis=0), values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = values.max(axis=0) - values.min(axis=0)
+    largest = np.abs(values).max(axis=0)
+    for j in np.flatnonzero(largest > LARGEST).tolist():
+        row = int(np.abs(values[:, j]).argmax())
+        what = "infinity" if np.isinf(largest[j]) else f"{values[row, j]:g} (its square overflows)"
+        raise ValueError(
+            f"Column '{names[j]}' holds {what} in row {row} (the first row is 0). "
+            "Correct the value or rescale the column."
+        )
+    for j in np.flatnonzero((spread > 0) & (spread < 1 / LARGEST)).tolist():
+        raise ValueError(
+            f"Column '{names[j]}' varies by {spread[j]:g} only, whose square is zero in floating point. "
+            "Rescale the column."
+        )
+
+
+def _warn_about_columns(table: Table) -> None:
+    constant = [table.names[j] for j in np.flatnonzero(table.silent)]
+    if constant:
+        warnings.warn(
+            f"Constant columns can be neither cause nor effect: {listed(constant)}.",
+            UserWarning,
+            stacklevel=4,
+        )
+    found = copies((j, _as_compared(table, j)) for j in np.flatnonzero(~table.constant).tolist())
+    if found:
+        shown = listed(f"{table.names[copy]} = {table.names[original]}" for original, copy in found)
+        warnings.warn(
+            f"Duplicated columns: {shown}. The data cannot tell copies apart, so the edges between and into "
+            "them are arbitrary. Keep one of each.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _as_compared(table: Table, j: int) -> NDArray[np.float64]:
+    """Return a column; levels by their first sample: what they are called does not make them differ."""
+    column = table.values[:, j]
+    return pd.factorize(column)[0].astype(np.float64) if j in table.levels else column
+
+
+NEAR_COPY = 0.999  # correlation, up to the sign, from which on two columns say the same
+_COLUMNS_AT_ONCE = 1000  # columns that are compared with all others at a time: nothing as large as d x d
+
+
+def copies(columns: Iterable[tuple[int, NDArray[np.float64]]]) -> list[tuple[int, int]]:
+    """Return ``(original, copy)`` for every column that equals an earlier one, by the columns' numbers.
+
+    Examples
+    --------
+    >>> copies(enumerate(np.array([[1.0, 2.0], [0.0, 5.0], [1.0, 2.0]])))
+    [(0, 2)]
+    """
+    first: dict[bytes, int] = {}
+    found = []
+    for j, column in columns:
+        digest = hashlib.blake2b((column + 0.0).tobytes(), digest_size=32).digest()  # -0.0 is 0.0
+        original = first.setdefault(digest, j)
+        if original != j:
+            found.append((original, j))
+    return found
+
+
+def near_copies(X: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return pairs of columns with a correlation of .999 or more, up to the sign, that are not the very same.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(100, 2))
+    >>> near_copies(np.column_stack([x, -3 * x[:, 0], x[:, 1]]))
+    [(0, 2)]
+    """
+    scores = standardise_columns(X) / np.sqrt(len(X))
+    found = []
+    for start in range(0, X.shape[1], _COLUMNS_AT_ONCE):
+        block = scores[:, start : start + _COLUMNS_AT_ONCE]
+        for a, b in np.argwhere(np.abs(block.T @ scores[:, start:]) >= NEAR_COPY).tolist():
+            if a < b and not np.array_equal(X[:, start + a], X[:, start + b], equal_nan=True):
+                found.append((start + a, start + b))
+    return found

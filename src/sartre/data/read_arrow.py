@@ -1,0 +1,84 @@
+"""Parquet and Feather files, whole or batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from sartre.data.read_text import MAX_COLUMNS, _too_wide
+
+_ARROW = {".parquet": "Parquet", ".pq": "Parquet", ".feather": "Feather", ".arrow": "Feather"}
+_LARGE = 2**30  # bytes of a table in memory
+
+
+def in_batches(path: str | Path) -> bool:
+    """Return whether a table is read batch by batch: a folder, or a Parquet file of more than a gigabyte."""
+    path = Path(path)
+    if path.is_dir():
+        return True
+    if _ARROW.get(path.suffix.lower()) != "Parquet" or not path.is_file() or path.stat().st_size < _LARGE // 100:
+        return False
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415 - an extra
+
+    try:
+        found = parquet.read_metadata(path)
+    except (ArrowException, OSError):
+        return False  # refused when it is read
+    return found.num_rows * found.num_columns * 8 > _LARGE
+
+
+def parquet_batches(path: Path, size: int) -> Iterator[Any]:
+    """Read a Parquet file, or all in a folder and in those below it by the order of their paths, so many rows a time.
+
+    What pandas keeps as an index in a file is no column, and neither are the names of folders.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        from pyarrow import parquet  # noqa: PLC0415 - an extra; it is there, for it has just been used
+    except ImportError:
+        raise ImportError(f"Reading '{path}' needs pyarrow; install it with: pip install \"sartre[arrow]\".") from None
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file or folder '{path}'; check its name.")
+    file, files = path, _parquet_files(path) if path.is_dir() else [path]
+    try:
+        for file in files:
+            with parquet.ParquetFile(file) as opened:
+                schema = opened.schema_arrow
+                index = (schema.pandas_metadata or {}).get("index_columns", [])
+                columns = [name for name in schema.names if name not in index]
+                yield from opened.iter_batches(batch_size=size, columns=columns)
+    except (pa.ArrowException, OSError):
+        raise ValueError(
+            f"'{file}' is not a whole Parquet file; write it again. Other kinds of files are not read in batches."
+        ) from None
+
+
+def _parquet_files(folder: Path) -> list[Path]:
+    ends = tuple(end for end, kind in _ARROW.items() if kind == "Parquet")
+    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in ends and file.is_file())
+    if not files:
+        raise FileNotFoundError(f"There is no file that ends in {' or '.join(ends)} in the folder '{folder}'.")
+    return files
+
+
+def _read_arrow(path: Path, kind: str, first: int | None = None) -> pd.DataFrame:
+    """Read a Parquet or Feather file, or its first rows; what pandas keeps as an index in it is no column."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        from pyarrow import feather, parquet  # noqa: PLC0415
+    except ImportError:
+        raise ImportError(
+            f"Reading '{path}' needs pyarrow; install it with: pip install \"sartre[arrow]\", or export a CSV file."
+        ) from None
+    try:
+        width = len(parquet.read_schema(path)) if kind == "Parquet" else 0
+        if width > MAX_COLUMNS:
+            raise _too_wide(path, width)
+        if first is not None:
+            return next(parquet.ParquetFile(path).iter_batches(first), pa.RecordBatch.from_pylist([])).to_pandas()
+        return pd.read_parquet(path) if kind == "Parquet" else feather.read_feather(path)
+    except (pa.ArrowException, OSError):
+        raise ValueError(f"'{path}' is not a whole {kind} file; write it again, or export a CSV file.") from None

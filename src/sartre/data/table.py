@@ -1,0 +1,181 @@
+"""Checked data, as every step of the library sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+COMMON = 10  # samples from which on a level is regressed on its own
+WIDEST = 300  # columns that are added up in pairs: tables of all pairs grow with their square
+# Rows of a sample. Whatever needs rows at all (orders, bins, pairs, robust variances) sees these; a table that has no
+# more is used whole. With so many a correlation of .02 has a p-value under 1e-5, and an order of 50 columns takes
+# a minute.
+SAMPLE_ROWS = 50_000
+
+
+@dataclass(frozen=True)
+class Table:
+    """Checked data: float64 columns (contiguous each), their names, and the levels of those that are categories.
+
+    Every ``fit`` of this library takes one as it takes an array, so data is checked once.
+    ``np.asarray(table)`` gives the values, for estimators that know nothing of this class.
+
+    A category's values are the positions (0, 1, ...) of its levels in ``levels``, which has its column's number and
+    the levels' names, sorted. A missing value is NaN; only `as_table(..., missing=True)` lets one in.
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...]
+    levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.values.shape[0], self.values.shape[1]
+
+    @property
+    def nominal(self) -> frozenset[int]:
+        """The columns with three levels or more: their codes are not numbers. Two levels are 0 and 1."""
+        return frozenset(j for j, levels in self.levels.items() if len(levels) > 2)
+
+    @property
+    def sample(self) -> Table:
+        """The rows that whatever needs rows sees: all of them. A `Survey` has fewer."""
+        return self
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the rows are added up, and a sample of them stands for whatever needs rows: many rows of numbers."""
+        return is_long(*self.shape) and not self.nominal and not np.isnan(self.values).any()
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which values are missing, shape (n, d)."""
+        return np.isnan(self.values)
+
+    def standardized(self) -> Table:
+        """Return the table with every column of numbers at mean zero and variance one (constant columns at zero)."""
+        centre, scale = self.centre_and_scale()
+        values = (self.values - centre) / scale
+        for j in np.flatnonzero(self.constant).tolist():
+            values[~np.isnan(values[:, j]), j] = 0.0
+        for j in self.levels:
+            values[:, j] = self.values[:, j]
+        return Table(np.asfortranarray(values), self.names, self.levels)
+
+    def centre_and_scale(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what is subtracted from every column to standardise it, and what it is divided by, shape (d,) each.
+
+        Categories stay as they are, and so does the scale of a constant column.
+        """
+        missing = self.missing
+        n = np.maximum((~missing).sum(axis=0), 1)
+        centre = np.where(missing, 0.0, self.values).sum(axis=0) / n
+        centred = np.where(missing, 0.0, self.values - centre)
+        scale = np.where(self.constant, 1.0, np.sqrt((centred**2).sum(axis=0) / n))
+        levels = list(self.levels)
+        centre[levels], scale[levels] = 0.0, 1.0
+        return centre, scale
+
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return the table of some rows."""
+        return Table(np.asfortranarray(self.values[rows]), self.names, self.levels)
+
+    def select(self, columns: NDArray[np.intp]) -> Table:
+        """Return the table of some columns."""
+        levels = {k: self.levels[j] for k, j in enumerate(columns.tolist()) if j in self.levels}
+        return Table(np.asfortranarray(self.values[:, columns]), tuple(self.names[j] for j in columns), levels)
+
+    def responses(self, j: int) -> list[NDArray[np.float64]]:
+        """Return what is regressed for a column without missing values: itself or, if it is nominal, its indicators.
+
+        One indicator a level with at least ten samples, and always those of the two most common levels.
+
+        Examples
+        --------
+        >>> table = Table(np.array([[0.0], [1.0], [2.0], [2.0], [0.0]]), ("a",), {0: ("x", "y", "z")})
+        >>> [y.tolist() for y in table.responses(0)]
+        [[1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0, 0.0]]
+        """
+        column = self.values[:, j]
+        if j not in self.nominal:
+            return [column]
+        counts = np.bincount(column.astype(np.intp), minlength=len(self.levels[j]))
+        enough = max(1, min(COMMON, int(np.sort(counts)[-2])))
+        return [(column == level).astype(np.float64) for level in np.flatnonzero(counts >= enough)]
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns hold one value only, up to the last digits."""
+        missing = self.missing
+        holes = missing.any()
+        low = (np.where(missing, np.inf, self.values) if holes else self.values).min(axis=0)
+        high = (np.where(missing, -np.inf, self.values) if holes else self.values).max(axis=0)
+        return high - low <= 4 * np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
+
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """Which columns say nothing as a cause: one value only, and it is never missing, or always."""
+        missing = self.missing
+        return self.constant & (~missing.any(axis=0) | missing.all(axis=0))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if dtype is None and not copy:
+            return self.values
+        return np.array(self.values, dtype=dtype)
+
+
+def is_long(n_rows: int, n_columns: int) -> bool:
+    """Return whether a table of numbers has so many rows, and so few columns, that they are added up."""
+    return n_rows > SAMPLE_ROWS and n_columns <= WIDEST
+
+
+def mean_and_spread(column: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the mean and the standard deviation of a column; squares cannot overflow.
+
+    Examples
+    --------
+    >>> mean_and_spread(np.array([1e200, 3e200]))
+    (2e+200, 1e+200)
+    """
+    mean, width = float(column.mean()), float(np.ptp(column)) or 1.0
+    return mean, width * float(np.std((column - mean) / width))
+
+
+def standardise(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a column at mean zero and variance one; missing values, and all of a constant, become zero.
+
+    Examples
+    --------
+    >>> standardise(np.array([1.0, np.nan, 3.0])).tolist(), standardise(np.array([7.0, 7.0])).tolist()
+    ([-1.0, 0.0, 1.0], [0.0, 0.0])
+    """
+    observed = column[~np.isnan(column)]
+    spread = float(observed.std()) if len(observed) else 0.0
+    return np.nan_to_num((column - observed.mean()) / spread) if spread > 0 else np.zeros(len(column))
+
+
+def standardise_columns(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return all columns (n, d) standardised, each contiguous."""
+    result = np.empty(X.shape, order="F")
+    for j, column in enumerate(X.T):
+        result[:, j] = standardise(column)
+    return result
+
+
+def normal_scores(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace the values of every column by the normal quantiles of their ranks; equal values stay equal, NaN NaN.
+
+    Examples
+    --------
+    >>> normal_scores(np.array([[1.0], [1000.0], [2.0]])).round(2).ravel().tolist()
+    [-0.97, 0.97, 0.0]
+    """
+    n = (~np.isnan(X)).sum(axis=0)
+    return np.asfortranarray(ndtri((rankdata(X, axis=0, nan_policy="omit") - 0.5) / n))

@@ -1,0 +1,266 @@
+"""What the data and the fit say about the assumptions of causal discovery, in numbers and in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import chdtrc, ndtr
+from scipy.stats import kurtosis, normaltest, skew
+
+from sartre.additive.bases.rank_polynomials import pair_basis, rank_polynomials
+from sartre.additive.linear import explained_by_others
+from sartre.data.checks import as_table, copies, near_copies
+from sartre.data.table import Table, normal_scores, standardise, standardise_columns
+from sartre.graph.paths import alignment
+from sartre.prune.mechanisms import mechanisms_of, parent_columns
+from sartre.settings import listed
+
+if TYPE_CHECKING:
+    from sartre.steps import Mechanism
+
+
+WARNING_LEVEL = 0.001  # of all tests of one kind together
+SAMPLES_PER_VARIABLE = 10  # fewer, and a model of all variables at once is no longer possible
+FEW_VALUES = 10  # a column with fewer distinct values has no continuous noise
+FEWEST_SAMPLES = 20  # samples, for any test
+SKEWED, NOT_NORMAL, HEAVY_NOISE = 0.5, 1.0, 3.0  # skewness and excess kurtosis; the last is that of Laplace noise
+STILL_EXPLAINED = 0.01  # share of a residual that a parent must still explain, beyond chance, to be worth a word
+SERIAL = 0.1  # correlation of neighbouring rows worth a word
+SORTED, FEWEST_PATHS = 0.9, 6  # var-sortability worth a word, and of how many pairs
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnostics:
+    """What `diagnose` finds.
+
+    Attributes
+    ----------
+    messages : tuple of strings
+        One sentence or two for each thing to worry about, with what to do; empty if there is none.
+    nodes : DataFrame
+        One row a variable: ``n`` (values there are), ``variance``, ``r2`` (of the linear regression on all others) and,
+        of what the variable's parents leave unexplained, ``skewness``, ``kurtosis`` (0 if normal), ``normality``
+        (p-value of D'Agostino's test), ``independence`` (p-value of the test that it is independent of each parent,
+        times their number), ``dependent_on`` (the parent of that p-value), ``autocorrelation`` (of neighbouring
+        rows). NaN where it makes no sense: for variables with fewer than ten values or fewer than twenty samples.
+    var_sortability, r2_sortability : float
+        Share of the found directed paths along which the variance, or r2, increases, ties half (Reisach et al., 2021
+        and 2023): near 1/2 if it tells nothing of the order, NaN without a path.
+    copies : tuple of pairs of names
+        Columns that are the same up to unit, sign and a correlation of 0.999.
+    samples_per_variable : float
+    """
+
+    messages: tuple[str, ...]
+    nodes: pd.DataFrame
+    var_sortability: float
+    r2_sortability: float
+    copies: tuple[tuple[str, str], ...]
+    samples_per_variable: float
+
+    def __repr__(self) -> str:
+        told = [f"  - {message}" for message in self.messages] or ["  nothing to worry about"]
+        return "\n".join([f"Diagnostics of {len(self.nodes)} variables", *told])
+
+
+class _Independence(NamedTuple):
+    p_value: float
+    parent: str
+    share: float
+
+
+def diagnose(model: Any, X: Any) -> Diagnostics:
+    """Look at the assumptions behind a learnt graph.
+
+    What the mechanism of every variable, a function of its found parents and of the pairs that act together, leaves
+    unexplained is examined. Nothing here proves an assumption; it shows where one fails.
+
+    Parameters
+    ----------
+    model : CausalDiscovery
+        Fitted; anything with ``graph_`` will do.
+    X : array of shape (n, d) or data frame
+        The data it was fitted to, missing values and categories as they are.
+
+    References
+    ----------
+    Reisach, Seiler and Weichwald, "Beware of the simulated DAG!", NeurIPS 2021. Reisach, Tami, Seiler, Chambaz and
+    Weichwald, "A scale-invariant sorting criterion to find a causal order in additive noise models", NeurIPS 2023.
+
+    Examples
+    --------
+    >>> from sartre import CausalDiscovery
+    >>> rng = np.random.default_rng(0)
+    >>> rain = rng.normal(size=400)
+    >>> river = np.sin(2 * rain) + rng.normal(size=400) / 2
+    >>> table = pd.DataFrame({"rain": rain, "river": river})
+    >>> diagnose(CausalDiscovery(random_state=0).fit(table), table)
+    Diagnostics of 2 variables
+      nothing to worry about
+    """
+    table = as_table(X, categories=True, missing=True)
+    graph = model.graph_
+    if tuple(graph.names) != table.names:
+        raise ValueError(
+            f"The table must have the columns of the graph, in its order: {listed(graph.names)}. "
+            f"Got {listed(table.names)}."
+        )
+    adjacency = np.asarray(graph.adjacency, dtype=bool)
+    mechanisms = mechanisms_of(model, table)
+    rows = [_node(table, j, parent_columns(graph, name), mechanisms[name]) for j, name in enumerate(table.names)]
+    nodes = pd.DataFrame(rows, index=pd.Index(table.names, name="variable"))
+    numbers = [j for j in range(table.shape[1]) if j not in table.nominal]
+    nodes.insert(1, "variance", [np.nanvar(table.values[:, j]) if j in numbers else np.nan for j in range(len(nodes))])
+    nodes.insert(2, "r2", _r2(table, numbers))
+    share = nodes.pop("share").to_numpy()
+    copies = _copies(table, numbers)
+    by_variance, n_paths = alignment(adjacency, nodes["variance"].to_numpy())
+    by_r2, _ = alignment(adjacency, nodes["r2"].to_numpy())
+    messages = [
+        *_about_samples(table, copies),
+        *_about_residuals(nodes, share),
+        *_about_rows(nodes),
+        *_about_variances(by_variance, n_paths),
+    ]
+    return Diagnostics(tuple(messages), nodes, by_variance, by_r2, copies, table.shape[0] / table.shape[1])
+
+
+def _node(table: Table, j: int, parents: list[int], mechanism: Mechanism) -> dict[str, Any]:
+    """Describe what a variable's mechanism leaves."""
+    rows = np.flatnonzero(~np.isnan(table.values[:, j]))
+    told: dict[str, Any] = {
+        "n": len(rows),
+        **dict.fromkeys(["skewness", "kurtosis", "normality", "independence"], np.nan),
+        "dependent_on": None,
+        "autocorrelation": np.nan,
+        "share": np.nan,
+    }
+    column = table.values[rows, j]
+    if len(rows) < FEWEST_SAMPLES or j in table.nominal or table.constant[j]:
+        return told
+    causes = table.select(np.array(parents, dtype=np.intp)).take(rows)
+    residual = standardise(mechanism.residuals(causes.values, column))
+    scores = normal_scores(residual[:, None])[:, 0]
+    told["autocorrelation"] = float((scores[1:] * scores[:-1]).sum() / (scores**2).sum()) if scores.any() else np.nan
+    if len(np.unique(column)) < FEW_VALUES:
+        return told
+    told["skewness"], told["kurtosis"] = float(skew(residual)), float(kurtosis(residual))
+    told["normality"] = float(normaltest(residual).pvalue)
+    found = _independence(residual, causes)
+    if found is not None:
+        told["independence"], told["dependent_on"], told["share"] = found
+    return told
+
+
+def _independence(residual: NDArray[np.float64], parents: Table) -> _Independence | None:
+    """Test a residual against each parent by the products of their rank polynomials (contrasts of levels).
+
+    n times the sum of the squared correlations is a chi-square if they are independent.
+    """
+    own = rank_polynomials(residual[:, None])[0]
+    basis = pair_basis(parents.values, parents.nominal)
+    n, found = len(residual), []
+    for j, name in enumerate(parents.names):
+        theirs = basis.values[j][:, basis.values[j].any(axis=0)]
+        if theirs.shape[1]:
+            squares = float(((own.T @ theirs / n) ** 2).sum())
+            df = own.shape[1] * theirs.shape[1]
+            p_value = float(chdtrc(df, n * squares))
+            found.append(_Independence(min(1.0, p_value * parents.shape[1]), name, squares - df / n))
+    return min(found, default=None)
+
+
+def _r2(table: Table, numbers: list[int]) -> NDArray[np.float64]:
+    """Return the share of each column that a linear model of all others explains, missing values at the mean."""
+    result = np.full(table.shape[1], np.nan)
+    result[numbers] = explained_by_others(
+        Table(standardise_columns(table.values[:, numbers]), tuple(table.names[j] for j in numbers))
+    )
+    return result
+
+
+def _copies(table: Table, numbers: list[int]) -> tuple[tuple[str, str], ...]:
+    Z = standardise_columns(table.values[:, numbers])
+    pairs = [*near_copies(Z), *copies((k, Z[:, k]) for k in np.flatnonzero(Z.any(axis=0)).tolist())]
+    return tuple((table.names[numbers[a]], table.names[numbers[b]]) for a, b in sorted(pairs))
+
+
+def _about_samples(table: Table, copies: Sequence[tuple[str, str]]) -> list[str]:
+    n, d = table.shape
+    messages = []
+    if n < SAMPLES_PER_VARIABLE * d:
+        messages.append(
+            f"There are {n} samples for {d} variables, fewer than {SAMPLES_PER_VARIABLE} each: many true edges are "
+            "missed, and the order is hardly better than chance. Bring more samples, or fewer variables."
+        )
+    if copies:
+        shown = listed([f"{a} and {b}" for a, b in copies])
+        messages.append(
+            f"Some columns say the same: {shown}. Which of them has an edge is arbitrary. Keep one of each."
+        )
+    few = [
+        name
+        for j, name in enumerate(table.names)
+        if j in table.levels or len(np.unique(table.values[:, j])) < FEW_VALUES
+    ]
+    if few:
+        messages.append(
+            f"Categories and columns with few values have no continuous noise: {listed(few)}. Whether their edges are "
+            "there is tested; which way they point is not reliable. Say in 'knowledge' what is known of it."
+        )
+    return messages
+
+
+def _about_residuals(nodes: pd.DataFrame, share: NDArray[np.float64]) -> list[str]:
+    messages = []
+    level = WARNING_LEVEL / len(nodes)
+    heavy = nodes["kurtosis"] > HEAVY_NOISE
+    odd = (nodes["normality"] < level) & ((nodes["skewness"].abs() > SKEWED) | (nodes["kurtosis"].abs() > NOT_NORMAL))
+    if heavy.any():
+        messages.append(
+            f"The noise of {listed(nodes.index[heavy])} has heavy tails: a few samples decide. Look at the largest "
+            "values, transform the columns (logarithms, ranks), and use robust tests (SARTRE does so by itself)."
+        )
+    if (odd & ~heavy).any():
+        messages.append(
+            f"The noise of {listed(nodes.index[odd & ~heavy])} is not normal. Orderers that assume normal noise may "
+            "turn edges around: compare with one that does not."
+        )
+    dependent = (nodes["independence"] < level) & (share > STILL_EXPLAINED)
+    if dependent.any():
+        shown = listed([f"{name} (on {nodes.loc[name, 'dependent_on']})" for name in nodes.index[dependent]])
+        messages.append(
+            f"What the parents leave unexplained still depends on them for {shown}: the edge may point the other "
+            "way, a common cause may be hidden, or the noise may not simply add up (a variance that follows the "
+            "parent, say). Transform the column, or look at the edge."
+        )
+    return messages
+
+
+def _about_rows(nodes: pd.DataFrame) -> list[str]:
+    size = nodes["autocorrelation"].abs()
+    p_value = 2 * ndtr(-size * np.sqrt(nodes["n"]))
+    serial = (size > SERIAL) & (p_value < WARNING_LEVEL / len(nodes))
+    if not serial.any():
+        return []
+    message = (
+        f"Neighbouring rows are alike in {listed(nodes.index[serial])}, correlations up to {size[serial].max():.2f}: "
+        "a time series, or groups of rows? Tests take rows for independent and are too sure. Keep rows that are far "
+        "apart, or differences; rows that were merely sorted do no harm."
+    )
+    return [message]
+
+
+def _about_variances(by_variance: float, n_paths: int) -> list[str]:
+    if n_paths < FEWEST_PATHS or by_variance <= SORTED:
+        return []
+    message = (
+        f"The variance increases along {by_variance:.0%} of the found paths: the order could be read off the variances "
+        "alone, and they depend on the units. Standardise the columns, and see whether the graph stays."
+    )
+    return [message]

@@ -1,0 +1,311 @@
+"""A directed acyclic graph with names: the only file that knows what an adjacency matrix means.
+
+``A[i, j] = 1`` says that variable ``i`` is a cause of variable ``j``: row -> column, everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sartre.compute.files import write_text_atomically
+from sartre.data.checks import check_unique, default_names
+from sartre.graph import formats
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+    from sartre.graph.formats import GraphFormat
+
+
+_REPR_EDGES = 12
+
+
+class Dag:
+    """A directed acyclic graph over named variables.
+
+    Parameters
+    ----------
+    adjacency : array of shape (d, d)
+        ``adjacency[i, j]`` is non-zero where variable ``i`` is a cause of variable ``j``.
+    names : sequence of d strings, optional
+        The variables' names; ``x0, x1, ...`` when left out.
+
+    Examples
+    --------
+    >>> dag = Dag.from_edges([("rain", "wet"), ("sprinkler", "wet")])
+    >>> dag
+    Dag: 3 variables, 2 edges
+      rain -> wet
+      sprinkler -> wet
+    >>> dag.parents("wet")
+    ['rain', 'sprinkler']
+    >>> dag.topological_order()
+    ['rain', 'sprinkler', 'wet']
+
+    Every way out states the direction and has a way back: `write` (a file, by its end), `to_networkx`, `to_frame` (edge
+    list), `to_dict` (JSON), `to_gml`, `to_graphml`, `to_dot`, `to_dagitty`, `to_lingam` (transposed), `to_causal_learn`
+    (endpoints).
+
+    >>> Dag.from_dagitty("dag { rain -> wet <- sprinkler }") == dag
+    True
+    >>> dag.to_lingam().tolist()
+    [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+    """
+
+    __slots__ = ("_adjacency", "_index", "_names")
+
+    def __init__(self, adjacency: ArrayLike, names: Sequence[str] | None = None) -> None:
+        given = np.asarray(adjacency)
+        if given.dtype.kind not in "biuf":
+            raise TypeError(
+                f"The adjacency matrix must be a dense array of numbers. Got {type(adjacency).__name__} of dtype "
+                f"{given.dtype}."
+            )
+        if given.dtype.kind == "f" and np.isnan(given).any():
+            i, j = np.argwhere(np.isnan(given))[0]
+            raise ValueError(f"The adjacency matrix must say 0 or 1 of every pair. Got NaN in row {i}, column {j}.")
+        matrix = (given != 0).astype(np.uint8)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(
+                f"The adjacency matrix must be square, one row and one column a variable. Got shape {matrix.shape}."
+            )
+        labels = default_names(len(matrix)) if names is None else [str(name) for name in names]
+        if len(labels) != len(matrix):
+            raise ValueError(f"A graph of {len(matrix)} variables needs as many names. Got {len(labels)}.")
+        check_unique(labels)
+        self._adjacency = matrix
+        self._adjacency.setflags(write=False)
+        self._names = tuple(labels)
+        self._index = {name: i for i, name in enumerate(labels)}
+        self._sorted()  # a cycle is refused here, by name
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[str, str]], names: Sequence[str] | None = None) -> Dag:
+        """Build a graph from ``(source, target)`` pairs; names in order of appearance unless given."""
+        pairs = [(str(source), str(target)) for source, target in edges]
+        mentioned = dict.fromkeys(name for pair in pairs for name in pair)
+        labels = list(mentioned) if names is None else [str(name) for name in names]
+        check_unique(labels)
+        index = {name: i for i, name in enumerate(labels)}
+        matrix = np.zeros((len(labels), len(labels)), dtype=np.uint8)
+        for source, target in pairs:
+            for name in (source, target):
+                if name not in index:
+                    raise ValueError(f"The edge {source} -> {target} names '{name}', which is not a variable.")
+            matrix[index[source], index[target]] = 1
+        return cls(matrix, labels)
+
+    @classmethod
+    def read(cls, path: str | Path, fmt: GraphFormat | None = None) -> Dag:
+        """Read a graph from a file in one of the formats of `sartre.graph.formats`, by the end of its name.
+
+        Examples
+        --------
+        >>> from importlib.resources import files
+        >>> Dag.read(files("sartre.datasets") / "data" / "sachs_edges.csv").n_edges
+        17
+        """
+        path = Path(path)
+        fmt = formats.format_of(path) if fmt is None else fmt
+        try:
+            return cls._parsed(fmt.read(path.read_text(encoding="utf-8-sig")))
+        except OSError:
+            raise
+        except (ValueError, TypeError) as error:  # what is no JSON or no UTF-8 is a ValueError
+            raise ValueError(f"'{path}': {error}") from None
+        except Exception:  # noqa: BLE001 - whatever a parser says of a file that is none of its kind
+            raise ValueError(f"'{path}' holds no graph in the form of {path.suffix} files; write it again.") from None
+
+    def write(self, path: str | Path, fmt: GraphFormat | None = None) -> None:
+        """Write the graph to a file in one of the formats of `sartre.graph.formats`, by the end of its name."""
+        fmt = formats.format_of(Path(path)) if fmt is None else fmt
+        write_text_atomically(path, fmt.write(self._names, self.edges))
+
+    @classmethod
+    def from_networkx(cls, graph: nx.DiGraph) -> Dag:
+        """Build a graph from a networkx ``DiGraph``, its nodes in the graph's own order."""
+        return cls._parsed(formats.of_networkx(graph))
+
+    @classmethod
+    def _parsed(cls, parsed: formats.Parsed) -> Dag:
+        return cls.from_edges(parsed.edges, parsed.names)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the variables, in column order."""
+        return list(self._names)
+
+    @property
+    def adjacency(self) -> NDArray[np.uint8]:
+        """The (d, d) matrix with 1 where row is a cause of column (read-only)."""
+        return self._adjacency
+
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        """All ``(source, target)`` pairs, by source and then target in column order."""
+        return [(self._names[i], self._names[j]) for i, j in np.argwhere(self._adjacency)]
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return int(self._adjacency.sum(dtype=np.int64))
+
+    def parents(self, name: str) -> list[str]:
+        """Direct causes of a variable."""
+        return [self._names[i] for i in np.flatnonzero(self._adjacency[:, self._position(name)])]
+
+    def children(self, name: str) -> list[str]:
+        """Direct effects of a variable."""
+        return [self._names[j] for j in np.flatnonzero(self._adjacency[self._position(name)])]
+
+    def topological_order(self) -> list[str]:
+        """Names, causes before effects; of the orders that fit, one that stays near the column order."""
+        return [self._names[i] for i in self._sorted()]
+
+    def reindex(self, names: Sequence[str]) -> Dag:
+        """Return the same graph with its variables in another order."""
+        check_unique(names)
+        if set(names) != set(self._names):
+            lone = sorted(set(self._names) ^ set(names), key=str)
+            raise ValueError(f"The two graphs must have the same variables. Only in one of them: {lone}.")
+        rows = [self._index[name] for name in names]
+        return Dag(self._adjacency[np.ix_(rows, rows)], names)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return a networkx ``DiGraph`` with the same nodes and edges."""
+        return formats.directed(self._names, self.edges)[1]
+
+    def to_dowhy(self) -> nx.DiGraph:
+        """Return the graph that DoWhy takes: ``CausalModel(data, treatment, outcome, graph=...)``, ``gcm`` models."""
+        graph = self.to_networkx()
+        for name in graph.nodes:
+            graph.nodes[name]["observed"] = "yes"
+        return graph
+
+    def to_lingam(self) -> NDArray[np.float64]:
+        """Return lingam's matrix, the TRANSPOSE of ours: ``B[i, j] = 1`` where j is a cause of i."""
+        return self._adjacency.T.astype(np.float64)
+
+    @classmethod
+    def from_lingam(cls, matrix: ArrayLike, names: Sequence[str] | None = None) -> Dag:
+        """Read lingam's ``adjacency_matrix_``: ``B[i, j]`` is non-zero where j is a cause of i."""
+        return cls(np.asarray(matrix).T, names)
+
+    def to_causal_learn(self) -> NDArray[np.int64]:
+        """Return causal-learn's matrix of endpoints: for i -> j, -1 (tail) at [i, j] and 1 (arrow) at [j, i]."""
+        matrix = self._adjacency.astype(np.int64)
+        return matrix.T - matrix
+
+    @classmethod
+    def from_causal_learn(cls, matrix: ArrayLike, names: Sequence[str] | None = None) -> Dag:
+        """Read causal-learn's ``graph`` matrix; an edge without a direction is refused."""
+        ends = np.asarray(matrix)
+        arrows = (ends == -1) & (ends.T == 1)
+        unclear = np.argwhere((ends != 0) & ~arrows & ~arrows.T)
+        if len(unclear):
+            i, j = unclear[0]
+            raise ValueError(
+                f"Every edge must have one direction: -1 at [i, j], 1 at [j, i]. Got {ends[i, j]} at [{i}, {j}] and "
+                f"{ends[j, i]} at [{j}, {i}]; orient that edge, or leave it out."
+            )
+        return cls(arrows, names)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the edges as a data frame with columns ``source`` and ``target``."""
+        import pandas as pd  # noqa: PLC0415 - a graph does not need it
+
+        return pd.DataFrame(self.edges, columns=["source", "target"], dtype=object)
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, names: Sequence[str] | None = None) -> Dag:
+        """Read a data frame of edges, such as ``edges_``; variables without an edge are in `names` only."""
+        missing = [column for column in ("source", "target") if column not in frame.columns]
+        if missing:
+            raise ValueError(f"A table of edges must have the columns source and target. Missing: {missing}.")
+        return cls.from_edges(list(zip(frame["source"], frame["target"], strict=True)), names)
+
+    def to_gml(self) -> str:
+        """Return the graph as GML, for Gephi, Cytoscape, igraph and DoWhy."""
+        return formats.write_gml(self._names, self.edges)
+
+    @classmethod
+    def from_gml(cls, text: str) -> Dag:
+        """Read GML; its nodes' labels are the names."""
+        return cls._parsed(formats.read_gml(text))
+
+    def to_graphml(self) -> str:
+        """Return the graph as GraphML; names are the nodes' attribute ``name``, for ids are words."""
+        return formats.write_graphml(self._names, self.edges)
+
+    @classmethod
+    def from_graphml(cls, text: str) -> Dag:
+        """Read GraphML; names are the nodes' attribute ``name``, or their ids where no node has one."""
+        return cls._parsed(formats.read_graphml(text))
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT language."""
+        return formats.write_dot(self._names, self.edges)
+
+    @classmethod
+    def from_dot(cls, text: str) -> Dag:
+        """Read a ``digraph`` of names and arrows in DOT; attributes are passed over."""
+        return cls._parsed(formats.read_dot(text))
+
+    def to_dagitty(self) -> str:
+        """Return the graph as dagitty.net and R's dagitty read it."""
+        return formats.write_dagitty(self._names, self.edges)
+
+    @classmethod
+    def from_dagitty(cls, text: str) -> Dag:
+        """Read DAGitty's ``dag { ... }`` of names and arrows; positions and roles are passed over."""
+        return cls._parsed(formats.read_dagitty(text))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, ready for JSON; the direction is spelled out in the result."""
+        return formats.to_plain(self._names, self.edges)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Dag:
+        """Read what `to_dict` wrote."""
+        return cls._parsed(formats.from_plain(data))
+
+    def _position(self, name: str) -> int:
+        if name not in self._index:
+            raise ValueError(f"'{name}' is not a variable of this graph. Its variables: {', '.join(self._names)}.")
+        return self._index[name]
+
+    def _sorted(self) -> list[int]:
+        causes: dict[int, list[int]] = {j: [] for j in range(len(self))}
+        for i, j in np.argwhere(self._adjacency).tolist():
+            causes[j].append(i)
+        sorter = TopologicalSorter(causes)
+        try:
+            return list(sorter.static_order())
+        except CycleError as error:
+            cycle = " -> ".join(self._names[i] for i in error.args[1])
+            raise ValueError(f"The graph must have no cycle. It has {cycle}.") from None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dag):
+            return NotImplemented
+        return set(self._names) == set(other._names) and set(self.edges) == set(other.edges)
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self._names), frozenset(self.edges)))
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        lines = [f"Dag: {len(self)} variables, {self.n_edges} edges"]
+        lines += [f"  {source} -> {target}" for source, target in self.edges[:_REPR_EDGES]]
+        if self.n_edges > _REPR_EDGES:
+            lines.append(f"  ... and {self.n_edges - _REPR_EDGES} more")
+        return "\n".join(lines)

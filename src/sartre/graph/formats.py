@@ -1,0 +1,305 @@
+"""Graphs as text: every format writes names and ``(source, target)`` pairs, and reads them back.
+
+A cause's arrow goes to its effect. A new format is a `GraphFormat` of two functions, and a line in `FORMATS`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sartre.data.checks import check_unique
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIRECTION = "source -> target"
+_NOT_DAGITTY = re.compile(r"[\x00-\x1f\x7f]")
+_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # a carriage return is read as a new line
+_DEFAULTS = {"node", "edge", "graph"}  # in front of brackets they are no variables but settings for all
+
+
+class Parsed(NamedTuple):
+    """What a text says: the variables in order of appearance, and the edges."""
+
+    names: list[str]
+    edges: list[tuple[str, str]]
+
+
+class GraphFormat(NamedTuple):
+    """How graphs are written, ``write(names, edges)``, and read, ``read(text)``.
+
+    lists_all: whether the text names variables without an edge.
+    """
+
+    write: Callable[[Sequence[str], Sequence[tuple[str, str]]], str]
+    read: Callable[[str], Parsed]
+    lists_all: bool = True
+
+
+class _Language(NamedTuple):
+    """DOT or DAGitty: its name, the words that open a directed graph, its strings, and how to read one."""
+
+    name: str
+    openings: tuple[str, ...]
+    string: str
+    unquote: Callable[[str], str]
+
+
+_DOT = _Language("DOT", ("digraph",), r'"(?:\\.|[^"\\])*"', lambda text: re.sub(r'\\([\\"])', r"\1", text))
+_DAGITTY = _Language("DAGitty", ("dag", "digraph"), r'"(?:\\"|[^"])*"', lambda text: text.replace('\\"', '"'))
+
+
+def write_dot(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
+    r"""Return a graph in Graphviz's language.
+
+    Examples
+    --------
+    >>> print(write_dot(["rain", "wet"], [("rain", "wet")]), end="")
+    digraph {
+      // source -> target
+      "rain";
+      "wet";
+      "rain" -> "wet";
+    }
+    """
+    quoted = {name: '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"' for name in names}
+    return _written("digraph {\n  // " + DIRECTION, quoted, edges)
+
+
+def write_dagitty(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
+    """Return a graph in the language of dagitty.net and of R's dagitty; it has no comments: the arrows speak.
+
+    Examples
+    --------
+    >>> print(write_dagitty(["rain", "wet"], [("rain", "wet")]), end="")
+    dag {
+      "rain";
+      "wet";
+      "rain" -> "wet";
+    }
+    """
+    for name in names:
+        if _NOT_DAGITTY.search(name) or name.endswith("\\"):
+            raise ValueError(
+                f"DAGitty has no way to write the name {name!r}: a name must have no control character and not end "
+                "in a backslash. Rename it."
+            )
+    quoted = {name: '"' + name.replace('"', '\\"') + '"' for name in names}
+    return _written("dag {", quoted, edges)
+
+
+def write_gml(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
+    """Return a graph as GML, for Gephi, Cytoscape, igraph and DoWhy."""
+    nx, graph = directed(names, edges)
+    return "\n".join([*nx.generate_gml(graph), ""])
+
+
+def read_gml(text: str) -> Parsed:
+    """Read GML; its nodes' labels are the names."""
+    import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
+
+    return of_networkx(nx.parse_gml(text))
+
+
+def write_graphml(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
+    """Return a graph as GraphML; names are the nodes' attribute ``name``, for ids are words."""
+    for name in names:
+        if _NOT_XML.search(name):
+            raise ValueError(f"GraphML has no way to write the name {name!r}: it holds a control character. Rename it.")
+    ids = {name: f"n{i}" for i, name in enumerate(names)}
+    nx, graph = directed(ids.values(), ((ids[source], ids[target]) for source, target in edges))
+    for name, node in ids.items():
+        graph.nodes[node]["name"] = name
+    return "\n".join([*nx.generate_graphml(graph), ""])
+
+
+def read_graphml(text: str) -> Parsed:
+    """Read GraphML; names are the nodes' attribute ``name``, or their ids where no node has one."""
+    import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
+
+    graph = nx.parse_graphml(text)
+    names = dict(graph.nodes(data="name", default=""))  # no text between the tags: the empty name
+    if graph.graph.get("direction") == DIRECTION or any(names.values()):
+        check_unique(list(names.values()))
+        graph = nx.relabel_nodes(graph, names)
+    return of_networkx(graph)
+
+
+def directed(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> tuple[Any, Any]:
+    """Return networkx and its graph of these names and edges."""
+    import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
+
+    graph = nx.DiGraph(direction=DIRECTION)
+    graph.add_nodes_from(names)
+    graph.add_edges_from(edges)
+    return nx, graph
+
+
+def of_networkx(graph: Any) -> Parsed:
+    """Return the names and edges of a networkx graph, which must be directed."""
+    if not graph.isdirected():
+        raise TypeError("A Dag needs a directed networkx graph (DiGraph). Got an undirected one.")
+    return Parsed([str(node) for node in graph.nodes()], [(str(a), str(b)) for a, b in graph.edges()])
+
+
+def to_plain(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return plain lists, ready for JSON; the direction is spelled out in the result."""
+    listed = [{"source": source, "target": target} for source, target in edges]
+    return {"direction": DIRECTION, "nodes": list(names), "edges": listed}
+
+
+def from_plain(data: Any) -> Parsed:
+    """Read what `to_plain` gives, among other keys."""
+    if data.get("direction") != DIRECTION:
+        raise ValueError(f"A stored graph must state the direction '{DIRECTION}'. Got {data.get('direction')!r}.")
+    for key in ("nodes", "edges"):
+        if key not in data:
+            raise ValueError(f"A stored graph must have '{key}'. Got {', '.join(data)} only.")
+    return Parsed(data["nodes"], [(edge["source"], edge["target"]) for edge in data["edges"]])
+
+
+def edge_list(separator: str) -> GraphFormat:
+    r"""Return the format of a table of edges; names stand as they are: a variable may be called NA, or 01.
+
+    Examples
+    --------
+    >>> edge_list(",").read("source,target,strength\nrain,wet,0.5\n").edges
+    [('rain', 'wet')]
+    """
+
+    def write(_: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
+        text = io.StringIO()
+        csv.writer(text, delimiter=separator, lineterminator="\n").writerows([("source", "target"), *edges])
+        return text.getvalue()
+
+    def read(text: str) -> Parsed:
+        if not text.strip():
+            raise ValueError("it is empty; name a list of edges.")
+        rows = list(csv.DictReader(io.StringIO(text), delimiter=separator))
+        missing = [column for column in ("source", "target") if rows and column not in rows[0]]
+        if missing:
+            raise ValueError(f"A table of edges must have the columns source and target. Missing: {missing}.")
+        edges = [(row["source"] or "", row["target"] or "") for row in rows]
+        if any("" in edge for edge in edges):
+            raise ValueError("it has an edge without a source or a target; name both.")
+        return Parsed(list(dict.fromkeys(name for edge in edges for name in edge)), edges)
+
+    return GraphFormat(write, read, lists_all=False)
+
+
+def read_dot(text: str) -> Parsed:
+    """Read a directed graph in Graphviz's language; attributes are passed over.
+
+    Examples
+    --------
+    >>> read_dot("digraph { rain -> wet -> slippery [color=red]; lone }").names
+    ['rain', 'wet', 'slippery', 'lone']
+    """
+    return _parsed(text, _DOT)
+
+
+def read_dagitty(text: str) -> Parsed:
+    """Read a DAG in DAGitty's language; attributes (positions, exposure, outcome) are passed over.
+
+    Examples
+    --------
+    >>> read_dagitty('dag { rain [pos="0,1"] wet <- rain }').edges
+    [('rain', 'wet')]
+    """
+    return _parsed(text, _DAGITTY)
+
+
+def _written(opening: str, quoted: dict[str, str], edges: Iterable[tuple[str, str]]) -> str:
+    lines = [f"  {name};" for name in quoted.values()]
+    lines += [f"  {quoted[source]} -> {quoted[target]};" for source, target in edges]
+    return "\n".join([opening, *lines, "}", ""])
+
+
+def _tokens(text: str, language: _Language) -> list[str]:
+    pattern = re.compile(
+        rf"(?P<skip>[\s;,]+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)|{language.string}|<->|->|<-|--|[\[\]{{}}=]|-?[\w.]+",
+        re.DOTALL | re.MULTILINE,
+    )
+    found, place = [], 0
+    while place < len(text):
+        match = pattern.match(text, place)
+        if match is None:
+            raise ValueError(f"This is not {language.name}: '{text[place : place + 20]}' cannot be read.")
+        if match["skip"] is None:
+            found.append(match[0])
+        place = match.end()
+    return found
+
+
+def _parsed(text: str, language: _Language) -> Parsed:
+    tokens = _tokens(text, language)
+    head = tokens[: tokens.index("{")] if "{" in tokens else tokens
+    words = [word.lower() for word in head if word.lower() != "strict"]
+    if not words or words[0] not in language.openings or "{" not in tokens or tokens[-1] != "}":
+        raise ValueError(
+            f"A {language.name} graph must be written as '{language.openings[0]} {{ ... }}'. Got '{text[:20]}'."
+        )
+    names: dict[str, None] = {}
+    edges: list[tuple[str, str]] = []
+    place, last = len(head) + 1, len(tokens) - 1
+    while place < last:
+        chain, place = _statement(tokens, place, language)
+        names.update(dict.fromkeys(chain[::2]))
+        for near, arrow, far in zip(chain[::2], chain[1::2], chain[2::2], strict=False):
+            edges.append((near, far) if arrow == "->" else (far, near))
+    return Parsed(list(names), edges)
+
+
+def _statement(tokens: list[str], place: int, language: _Language) -> tuple[list[str], int]:
+    """Return one statement as name, arrow, name, ..., and where the next begins; a setting has no names."""
+    if tokens[place + 1] == "=":
+        return [], place + 3
+    chain = [_name(tokens[place], language)]
+    place += 1
+    while tokens[place] in ("->", "<-"):
+        chain += [tokens[place], _name(tokens[place + 1], language)]
+        place += 2
+    if tokens[place] in ("--", "<->"):
+        raise ValueError(f"Every edge of a Dag must be '->' or '<-'. Got '{chain[-1]} {tokens[place]}'.")
+    while tokens[place] == "[":
+        if chain[0] in _DEFAULTS and tokens[place - 1] == chain[0]:
+            chain = []
+        if "]" not in tokens[place:]:
+            raise ValueError(f"A {language.name} graph must close its brackets. There is a '[' without ']'.")
+        place = tokens.index("]", place) + 1
+    return chain, place
+
+
+def _name(token: str, language: _Language) -> str:
+    if token[0] == '"':
+        return language.unquote(token[1:-1])
+    if not re.fullmatch(r"-?[\w.]+", token) or token.lower() == "subgraph":
+        raise ValueError(f"A {language.name} graph must be made of names and arrows. Got '{token}' for a name.")
+    return token
+
+
+FORMATS = {
+    ".json": GraphFormat(
+        lambda names, edges: json.dumps(to_plain(names, edges), indent=2, ensure_ascii=False) + "\n",
+        lambda text: from_plain(json.loads(text)),
+    ),
+    ".csv": edge_list(","),
+    ".tsv": edge_list("\t"),
+    ".dot": GraphFormat(write_dot, read_dot),
+    ".gv": GraphFormat(write_dot, read_dot),
+    ".gml": GraphFormat(write_gml, read_gml),
+    ".graphml": GraphFormat(write_graphml, read_graphml),
+    ".dagitty": GraphFormat(write_dagitty, read_dagitty),
+}
+
+
+def format_of(path: Path) -> GraphFormat:
+    """Return the format of a file, by the end of its name."""
+    if path.suffix.lower() not in FORMATS:
+        raise ValueError(f"A graph is kept in a file that ends in {', '.join(FORMATS)}. Got '{path}'.")
+    return FORMATS[path.suffix.lower()]

@@ -1,0 +1,283 @@
+"""What is known before any data is seen: edges that must or must not be, and what comes before what."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sartre.graph.paths import find_cycle, transitive_closure
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Knowledge about the columns of one table, as boolean matrices of shape (d, d).
+
+    before: [earlier, later], closed under "and so on". forbidden, required: [parent, child].
+    """
+
+    names: tuple[str, ...]
+    before: NDArray[np.bool_]
+    forbidden: NDArray[np.bool_]
+    required: NDArray[np.bool_]
+
+    @property
+    def undecided(self) -> NDArray[np.bool_]:
+        """Edges that are left to the data: neither required nor excluded."""
+        return ~(self.forbidden | self.required | self.before.T | np.eye(len(self.names), dtype=bool))
+
+    def check_order(self, order: NDArray[np.intp], step: str) -> None:
+        """Refuse an order that breaks the knowledge, by the name of the step that made it."""
+        if not self.before.any():
+            return
+        position = np.argsort(order)
+        for a, b in np.argwhere(self.before & (position[:, None] >= position)).tolist():
+            raise ValueError(
+                f"{step} has not put '{self.names[a]}' before '{self.names[b]}', as the knowledge demands."
+            )
+
+    def check_edges(self, adjacency: NDArray[Any], step: str) -> None:
+        """Refuse a graph that breaks the knowledge, by the name of the step that made it."""
+        present = np.asarray(adjacency) != 0
+        for a, b in np.argwhere(self.required).tolist():
+            if not present[a, b]:
+                raise ValueError(f"{step} has left out the required edge {self.names[a]} -> {self.names[b]}.")
+        for a, b in np.argwhere(present).tolist():
+            if self.forbidden[a, b] or self.before[b, a]:
+                raise ValueError(
+                    f"{step} has kept the edge {self.names[a]} -> {self.names[b]}, which the knowledge excludes."
+                )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Knowledge:
+    """What is known of a graph, by column names; every result of `CausalDiscovery` obeys it.
+
+    Demands that contradict each other are refused at once, in words.
+
+    Parameters
+    ----------
+    required : list of pairs (cause, effect)
+        Edges that are in the graph.
+    forbidden : list of pairs (cause, effect)
+        Edges that are not in it; an effect by way of others may be.
+    tiers : list of lists of names
+        No variable is a cause, direct or not, of one of an earlier tier. Those in no tier may come anywhere.
+    before : list of pairs (earlier, later)
+        The later is no cause, direct or not, of the earlier.
+    roots, leaves : lists of names
+        Variables without a cause, and without an effect.
+
+    Examples
+    --------
+    >>> Knowledge(required=[("smoking", "tar")], tiers=[["age"], ["smoking", "tar", "cancer"]], leaves=["cancer"])
+    Knowledge(required=[('smoking', 'tar')], tiers=[['age'], ['cancer', 'smoking', 'tar']], leaves=['cancer'])
+    >>> Knowledge(required=[("a", "b")], before=[("b", "a")])
+    Traceback (most recent call last):
+    ValueError: No order can have a before b before a: a -> b is required, 'before' has b before a. Drop one of these
+    demands.
+    """
+
+    required: Iterable[Sequence[str]] = ()
+    forbidden: Iterable[Sequence[str]] = ()
+    tiers: Iterable[Iterable[str]] = ()
+    before: Iterable[Sequence[str]] = ()
+    roots: Iterable[str] = ()
+    leaves: Iterable[str] = ()
+
+    def __post_init__(self) -> None:
+        for key in ("required", "forbidden", "before"):
+            object.__setattr__(self, key, _pairs(key, getattr(self, key)))
+        for key in ("roots", "leaves"):
+            object.__setattr__(self, key, _names(key, getattr(self, key)))
+        tiers = (_names("tiers", tier) for tier in _listed("tiers", self.tiers, "lists of column names"))
+        object.__setattr__(self, "tiers", tuple(tier for tier in tiers if tier))
+        self._check_tiers()
+        self._check_required()
+        self._check_cycles()
+
+    @classmethod
+    def read(cls, path: str | Path) -> Knowledge:
+        """Read a TOML or JSON file with these parameters as keys, pairs as lists of two names.
+
+        Such as, in TOML::
+
+            required = [["smoking", "tar"]]
+            tiers = [["age", "sex"], ["smoking", "tar", "cancer"]]
+            leaves = ["cancer"]
+        """
+        path = Path(path)
+        readers = {".toml": tomllib.loads, ".json": json.loads}
+        if path.suffix.lower() not in readers:
+            raise ValueError(f"Knowledge is read from a file that ends in .toml or .json. Got '{path}'.")
+        if not path.is_file():
+            raise FileNotFoundError(f"There is no file '{path}'; check its name and folder.")
+        try:
+            return cls._from_dict(readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig")))
+        except (ValueError, TypeError) as error:  # what is no TOML, no JSON or no UTF-8 is a ValueError
+            raise ValueError(f"'{path}': {error}") from None
+
+    @classmethod
+    def _from_dict(cls, data: Any) -> Knowledge:
+        keys = [field.name for field in fields(cls)]
+        if not isinstance(data, dict):
+            raise TypeError(f"the keys {', '.join(keys)} are needed, or some of them. Got a {type(data).__name__}.")
+        for key in data:
+            if key not in keys:
+                raise ValueError(f"there is no key '{key}'. The keys are {', '.join(keys)}.")
+        return cls(**data)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return plain lists, ready for JSON, of what is not empty; `read` reads them back."""
+        return {
+            field.name: [list(item) if isinstance(item, tuple) else item for item in getattr(self, field.name)]
+            for field in fields(self)
+            if getattr(self, field.name)
+        }
+
+    def resolve(self, names: Sequence[str]) -> Constraints:
+        """Return what is known of the columns of a table; every name must be one of them.
+
+        Roots come before and leaves after the other variables as far as `before` and the tiers leave that open: any
+        graph without edges into the roots and out of the leaves has such an order.
+
+        Examples
+        --------
+        >>> Knowledge(before=[("a", "b")], roots=["c"]).resolve(["a", "b", "c"]).before.astype(int)
+        array([[0, 1, 0],
+               [0, 0, 0],
+               [1, 1, 0]])
+        """
+        index = {name: j for j, name in enumerate(names)}
+        unknown = [f"'{name}' (in '{key}')" for key, name in self._mentioned() if name not in index]
+        if unknown:
+            raise ValueError(
+                f"The knowledge names what is no column: {', '.join(dict.fromkeys(unknown))}. "
+                f"The columns are {', '.join(names)}."
+            )
+        d = len(names)
+        if self == Knowledge():
+            nothing = np.broadcast_to(np.False_, (d, d))  # takes no room
+            return Constraints(tuple(names), nothing, nothing, nothing)
+        required, forbidden = np.zeros((2, d, d), dtype=bool)
+        roots, leaves = np.zeros((2, d), dtype=bool)
+        for mask, pairs in ((required, self.required), (forbidden, self.forbidden)):
+            for cause, effect in pairs:
+                mask[index[cause], index[effect]] = True
+        roots[[index[name] for name in self.roots]] = True
+        leaves[[index[name] for name in self.leaves]] = True
+        before = _outermost(transitive_closure(self._earlier(index)), roots, leaves)
+        return Constraints(tuple(names), before, forbidden | roots[None, :] | leaves[:, None], required)
+
+    def _mentioned(self) -> Iterable[tuple[str, str]]:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            flat = value if field.name in {"roots", "leaves"} else chain.from_iterable(value)
+            yield from ((field.name, name) for name in flat)
+
+    def _earlier(self, index: dict[str, int]) -> NDArray[np.bool_]:
+        """Return every demand that one variable comes before another, [earlier, later]."""
+        matrix = np.zeros((len(index), len(index)), dtype=bool)
+        for a, b in chain(self.required, self.before):
+            matrix[index[a], index[b]] = True
+        past: list[int] = []
+        for tier in self.tiers:
+            here = [index[name] for name in tier]
+            matrix[np.ix_(past, here)] = True
+            past += here
+        return matrix
+
+    def _check_tiers(self) -> None:
+        tier_of: dict[str, int] = {}
+        for number, tier in enumerate(self.tiers, start=1):
+            for name in tier:
+                if name in tier_of:
+                    raise ValueError(f"'{name}' is in tier {tier_of[name]} and in tier {number}. Keep one of them.")
+                tier_of[name] = number
+
+    def _check_required(self) -> None:
+        for cause, effect in self.required:
+            reason = None
+            if (cause, effect) in set(self.forbidden):
+                reason = "it is forbidden too"
+            elif effect in set(self.roots):
+                reason = f"'{effect}' is a root, which has no cause"
+            elif cause in set(self.leaves):
+                reason = f"'{cause}' is a leaf, which has no effect"
+            if reason:
+                raise ValueError(f"The edge {cause} -> {effect} is required, but {reason}. Drop one of these demands.")
+
+    def _check_cycles(self) -> None:
+        names = sorted({name for _, name in self._mentioned()})
+        matrix = self._earlier({name: j for j, name in enumerate(names)})
+        if not transitive_closure(matrix).diagonal().any():
+            return
+        cycle = [names[j] for j in find_cycle(matrix)]
+        reasons = ", ".join(self._why(a, b) for a, b in pairwise(cycle))
+        raise ValueError(f"No order can have {' before '.join(cycle)}: {reasons}. Drop one of these demands.")
+
+    def _why(self, a: str, b: str) -> str:
+        if (a, b) in self.required:
+            return f"{a} -> {b} is required"
+        if (a, b) in self.before:
+            return f"'before' has {a} before {b}"
+        number = {name: k for k, tier in enumerate(self.tiers, start=1) for name in tier}
+        return f"tier {number[a]} has {a} and tier {number[b]} has {b}"
+
+    def __repr__(self) -> str:
+        given = {
+            field.name: [list(item) if field.name == "tiers" else item for item in getattr(self, field.name)]
+            for field in fields(self)
+        }
+        return f"Knowledge({', '.join(f'{key}={value!r}' for key, value in given.items() if value)})"
+
+
+def constraints(model: Any, names: Sequence[str]) -> Constraints:
+    """Return what a model knows of the columns; nothing where it has no knowledge."""
+    knowledge = getattr(model, "knowledge", None)
+    if knowledge is None:
+        knowledge = Knowledge()
+    if not isinstance(knowledge, Knowledge):
+        raise TypeError(
+            f"The 'knowledge' parameter of {type(model).__name__} must be a Knowledge. Got a "
+            f"{type(knowledge).__name__}; for a file, pass Knowledge.read(path)."
+        )
+    return knowledge.resolve(names)
+
+
+def _outermost(before: NDArray[np.bool_], roots: NDArray[np.bool_], leaves: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Put roots before, and leaves after, all others; not those that must come after, or before, one of the others."""
+    first = roots & ~before[~roots].any(axis=0)
+    last = leaves & ~before[:, ~leaves].any(axis=1) & ~first
+    return before | np.outer(first, ~first) | np.outer(~last, last)
+
+
+def _pairs(key: str, value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for item in _listed(key, value, "pairs of column names"):
+        pair = _names(key, item, ordered=True)
+        if len(pair) != 2 or pair[0] == pair[1]:
+            raise ValueError(f"'{key}' must be a list of pairs of two different column names. Got {item!r} in it.")
+        pairs.append((pair[0], pair[1]))
+    return tuple(sorted(set(pairs)))
+
+
+def _names(key: str, value: Any, *, ordered: bool = False) -> tuple[str, ...]:
+    names = _listed(key, value, "column names")
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"'{key}' must name columns by text. Got {name!r} of type {type(name).__name__}.")
+    return tuple(names) if ordered else tuple(sorted(set(names)))
+
+
+def _listed(key: str, value: Any, what: str) -> list[Any]:
+    if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
+        raise TypeError(f"'{key}' must be a list of {what}. Got {value!r}.")
+    return list(value)

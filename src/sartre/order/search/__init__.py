@@ -1,0 +1,5 @@
+"""The default order: a search over orders by likelihood."""
+
+from sartre.order.search.search import OrderSearch
+
+__all__ = ["OrderSearch"]

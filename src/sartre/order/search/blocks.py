@@ -1,0 +1,166 @@
+"""Blocks of functions that may explain a variable, and their inner products: all that a search needs of the data.
+
+A block is either the smooth functions of one variable or the products of two variables' first rank polynomials. One
+Gram matrix has the inner products of all of them; no more pairs are in it than memory allows, for each target those
+that say most of it beyond the smooth functions of their own two variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sartre.additive.bases.rank_polynomials import rank_polynomials
+from sartre.additive.bases.splines import spline
+from sartre.additive.design import prepare, starts
+from sartre.additive.gram import Gram
+
+KNOTS = 9  # of a variable's natural cubic splines: 8 functions without the constant
+ORDERS = 2  # of the rank polynomials in the products: 4 functions a pair
+BEND_RIDGE = 1e-4  # on a function of roughness 1, the smoothest that bends
+LEAST_RIDGE = 1e-9  # on every function: exactly dependent columns share their effect
+PAIRS = 20  # offered to a target; 20 to 170 gave the same orders
+MAX_FUNCTIONS = 6000  # of the Gram matrix: 300 MB
+_CHUNK_NUMBERS = 1 << 23  # numbers in a piece of work
+
+
+class Blocks(NamedTuple):
+    """Blocks of functions and their inner products.
+
+    gram: a term per block, with a ridge on the diagonal of its matrix, and all columns as targets. first, second (m,):
+    the variables of each block, twice the same for a single one. offered (m, d): which block is for which target.
+    """
+
+    gram: Gram
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    offered: NDArray[np.bool_]
+
+
+def block_products(X: NDArray[np.float64]) -> Blocks:
+    """Build the blocks of standardised columns, none constant.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(300, 3))
+    >>> blocks = block_products((X - X.mean(axis=0)) / X.std(axis=0))
+    >>> blocks.gram.rank.tolist(), blocks.second.tolist()
+    ([8, 8, 8, 4, 4, 4], [0, 1, 2, 1, 2, 2])
+    """
+    n, d = X.shape
+    design = prepare(X, [spline(X[:, j], KNOTS).basis() for j in range(d)])
+    smooths = [design.table(j)[design.codes[j]] for j in range(d)]
+    polynomials = rank_polynomials(X)[:, :, :ORDERS].transpose(0, 2, 1).copy()
+    first, second = np.triu_indices(d, k=1)
+    offered = np.ones((len(first), d), dtype=bool)
+    capacity = max(0, (MAX_FUNCTIONS - int(design.rank.sum())) // ORDERS**2)
+    if len(first) > min(PAIRS, capacity):
+        statistics = pair_statistics(X, smooths, polynomials) if capacity else iter(())
+        kept, offered = _screened(statistics, d, capacity)
+        first, second = first[kept], second[kept]
+    orders = polynomials.any(axis=2).sum(axis=1)  # a discrete column may have fewer
+    rank = np.concatenate([design.rank, orders[first] * orders[second]])
+    used = [polynomials[j, :k] for j, k in enumerate(orders)]
+    matrix, cross = _inner_products(X, smooths, [(used[a], used[b]) for a, b in zip(first, second, strict=True)])
+    rough = np.concatenate([design.roughness, np.ones(int(rank[d:].sum()))])
+    matrix[np.diag_indices_from(matrix)] += BEND_RIDGE * rough + LEAST_RIDGE
+    alone = np.arange(d)
+    first, second = np.concatenate([alone, first]), np.concatenate([alone, second])
+    offered = np.vstack([np.ones((d, d), dtype=bool), offered])
+    offered &= (first[:, None] != alone) & (second[:, None] != alone)
+    gram = Gram(n, matrix, cross, np.ones(d), starts(rank), rank, rough)
+    return Blocks(gram, first, second, offered)
+
+
+def _inner_products(
+    X: NDArray[np.float64],
+    smooths: list[NDArray[np.float64]],
+    pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the covariances of all functions with each other and with all targets, a piece of rows at a time."""
+    n, d = X.shape
+    width = sum(smooth.shape[1] for smooth in smooths) + sum(len(a) * len(b) for a, b in pairs)
+    matrix, cross, mean = np.zeros((width, width)), np.zeros((width, d)), np.zeros(width)
+    step = max(1, _CHUNK_NUMBERS // max(1, width))
+    for first in range(0, n, step):
+        rows = slice(first, min(first + step, n))
+        functions = np.empty((rows.stop - first, width), order="F")
+        at = 0
+        for smooth in smooths:
+            functions[:, at : at + smooth.shape[1]] = smooth[rows]
+            at += smooth.shape[1]
+        for a, b in pairs:
+            for p in a:
+                np.multiply(p[rows, None], b[:, rows].T, out=functions[:, at : at + len(b)])
+                at += len(b)
+        matrix += functions.T @ functions
+        cross += functions.T @ X[rows]
+        mean += functions.sum(axis=0)
+    mean /= n
+    return matrix / n - np.outer(mean, mean), cross / n - np.outer(mean, X.mean(axis=0))
+
+
+def pair_statistics(
+    X: NDArray[np.float64], smooths: list[NDArray[np.float64]], polynomials: NDArray[np.float64]
+) -> Iterator[NDArray[np.float64]]:
+    """Yield what share of every target each pair's products explain beyond the smooths of their two variables.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Standardised targets.
+    smooths : d arrays of shape (n, k_j)
+    polynomials : array of shape (d, q, n)
+
+    Yields
+    ------
+    arrays of shape (some pairs, d), zero for the two variables themselves; pairs come as (0, 1), (0, 2), ...
+    """
+    n, d = X.shape
+    q = polynomials.shape[1]
+    functions = np.hstack(smooths)
+    inner, targets = functions.T @ functions / n + LEAST_RIDGE * np.eye(functions.shape[1]), functions.T @ X / n
+    stop = np.cumsum([smooth.shape[1] for smooth in smooths])
+    own = [np.arange(end - smooth.shape[1], end) for end, smooth in zip(stop, smooths, strict=True)]
+    step = max(1, _CHUNK_NUMBERS // (n * q * q))
+    for a in range(d - 1):
+        for start in range(a + 1, d, step):
+            others = np.arange(start, min(start + step, d))
+            Z = (polynomials[a][:, None] * polynomials[others, None]).reshape(len(others), q * q, n)
+            Z -= Z.mean(axis=2, keepdims=True)
+            cross = (Z.reshape(-1, n) @ X).reshape(len(others), q * q, d) / n  # one product: thrice as fast as many
+            squares, first = Z @ Z.transpose(0, 2, 1) / n, Z @ smooths[a] / n
+            for place, b in enumerate(others):
+                both = np.concatenate([own[a], own[b]])
+                between = np.hstack([first[place], Z[place] @ smooths[b] / n])
+                solved = np.linalg.solve(inner[np.ix_(both, both)], between.T).T
+                squares[place] -= solved @ between.T
+                cross[place] -= solved @ targets[both]
+            squares += BEND_RIDGE * np.eye(q * q)
+            share = (cross * np.linalg.solve(squares, cross)).sum(axis=1)
+            share[:, a] = share[np.arange(len(others)), others] = 0.0
+            yield share
+
+
+def _screened(
+    statistics: Iterable[NDArray[np.float64]], d: int, capacity: int
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the pairs to keep, at most `capacity`, and which of them each target is offered: its best."""
+    best, pair = np.empty((0, d)), np.empty((0, d), dtype=np.intp)
+    seen = 0
+    for share in statistics:
+        number = np.broadcast_to(np.arange(seen, seen + len(share))[:, None], share.shape)
+        seen += len(share)
+        best, pair = np.concatenate([best, share]), np.concatenate([pair, number])
+        top = np.argsort(-best, axis=0, kind="stable")[:PAIRS]
+        best, pair = np.take_along_axis(best, top, axis=0), np.take_along_axis(pair, top, axis=0)
+    numbers, place = np.unique(pair, return_inverse=True)
+    strength = np.zeros(len(numbers))
+    np.maximum.at(strength, place.ravel(), best.ravel())
+    offered = np.zeros((len(numbers), d), dtype=bool)
+    offered[place.reshape(pair.shape), np.arange(d)] = True
+    kept = np.sort(np.argsort(-strength, kind="stable")[:capacity])
+    return numbers[kept], offered[kept]

@@ -1,0 +1,266 @@
+"""How long a model would take, and how much memory, told before anything is run.
+
+Every method has a cost, a sum of terms ``a n^p d^q`` for n rows and d variables, fitted to measurements on one thread
+(``python benchmarks/cost_model.py --write``, which writes costs.json). Two short reference computations tell how fast
+the present machine is beside the one that was measured: a matrix product, and sums over bins, the loop of the solvers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from numbers import Integral
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from sartre.compute.parallel import blas_threads
+from sartre.data import table as tables
+from sartre.data.table import is_long
+from sartre.plan.text import amount, duration, table_of
+from sartre.steps import tags_of
+
+COSTS = Path(__file__).with_name("costs.json")
+REFERENCE_SECONDS = 0.05  # for each of the two references
+UNDISTURBED = 0.1  # this share of their repetitions is taken not to have waited for anything else
+THREAD = 0.7  # of a thread's worth: what each after the first adds
+LONG = 3600.0  # seconds from which on something else is proposed
+SOME_ROWS = 1000
+
+
+class Step(NamedTuple):
+    """One step of a plan; NaN where nothing is known of a method.
+
+    seconds, low, high: the estimate and the range that graphs of different density give. bytes: memory at its peak,
+    the table not included.
+    """
+
+    name: str
+    method: str
+    seconds: float
+    low: float
+    high: float
+    bytes: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a model would take for a table.
+
+    steps: reading (where there is a file), order and pruning. advice: what to do about a step that is too long, or
+    that the memory does not suffice for.
+    """
+
+    n_rows: int
+    n_variables: int
+    n_jobs: int
+    steps: tuple[Step, ...]
+    advice: tuple[str, ...]
+
+    @property
+    def total(self) -> Step:
+        """All steps: their times together, and the largest memory, the table included."""
+        seconds, low, high = (sum(getattr(step, name) for step in self.steps) for name in ("seconds", "low", "high"))
+        memory = float(np.max([step.bytes for step in self.steps])) + 8.0 * self.n_rows * self.n_variables
+        return Step("total", "", seconds, low, high, memory)
+
+    def __str__(self) -> str:
+        threads = "1 thread" if self.n_jobs == 1 else f"{self.n_jobs} threads"
+        head = f"{self.n_rows:,} rows, {self.n_variables:,} variables, {threads}"
+        rows = [["step", "method", "time", "range", "memory"]]
+        rows += [
+            [step.name, step.method, duration(step.seconds), _range(step), amount(step.bytes)]
+            for step in (*self.steps, self.total)
+        ]
+        return "\n".join([head, *table_of(rows), *self.advice])
+
+
+class Task(NamedTuple):
+    """A part of a step: a cost's name, and the rows it sees."""
+
+    cost: str
+    rows: float
+
+
+def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Plan:
+    """Estimate time and memory of a model's steps, without running them.
+
+    Parameters
+    ----------
+    model : CausalDiscovery
+        Unfitted.
+    shape : (n, d)
+        Rows and variables. More rows than a sample has are taken for columns of numbers, none missing: most of
+        the work is then on the sample, and all rows are counted.
+    reading : Step, optional
+        What `reading_step` gives, where there is a file.
+
+    Examples
+    --------
+    >>> from sartre import CausalDiscovery
+    >>> from sartre.order import SCORE
+    >>> found = plan(CausalDiscovery(SCORE(exact=True)), (2000, 20))
+    >>> [step.method for step in found.steps], found.total.seconds > 0
+    (['SCORE', 'SARTRE'], True)
+    """
+    n, d = shape
+    orderer, pruner = model.orderer(), model.pruner()
+    counted = is_long(n, d) and tags_of(pruner).takes_row_source
+    seen = tables.SAMPLE_ROWS if counted else n
+    jobs = effective_n_jobs(1 if model.n_jobs is None else model.n_jobs)
+    steps = [reading] if reading is not None else []
+    for name, step in (("order", orderer), ("pruning", pruner)):
+        tasks = tasks_of(step, seen)
+        counting = tags_of(step).counting_cost
+        if name == "pruning" and counted and counting is not None and tasks is not None:
+            tasks.append(Task(counting, n))
+        steps.append(_estimate(name, type(step).__name__, tasks, d, _jobs_of(step, jobs)))
+    found = Plan(n, d, jobs, tuple(steps), ())
+    return replace(found, advice=tuple(_advice(found, seen, on_gpu=tags_of(orderer).runs_on_gpu)))
+
+
+def shape_of(X: Any) -> tuple[int, int]:
+    """Return rows and variables of a table, or of the tuple (n, d) that says so.
+
+    Examples
+    --------
+    >>> shape_of((2000, 20)), shape_of([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    ((2000, 20), (3, 2))
+    """
+    is_shape = isinstance(X, tuple) and len(X) == 2 and all(isinstance(count, Integral) for count in X)
+    shape = X if is_shape else getattr(X, "shape", None) or np.shape(X)
+    if len(shape) != 2 or min(shape) < 1:
+        raise ValueError(
+            f"A plan needs a table, or its shape (n, d): a number of rows and one of variables, both positive. Got "
+            f"the shape {tuple(shape)}."
+        )
+    return int(shape[0]), int(shape[1])
+
+
+def reading_step(source: str, n: int, d: int) -> Step:
+    """Return what reading a text file of this shape takes."""
+    return _estimate("reading", source, [Task("reading", n)], d, 1)
+
+
+def tasks_of(step: Any, n: int) -> list[Task] | None:
+    """Return the costs that a step is made of, None where nothing was measured.
+
+    Examples
+    --------
+    >>> from sartre.order import SCORE
+    >>> tasks_of(SCORE(exact=True, max_samples=500), 2000)
+    [Task(cost='SCORE exact', rows=500)]
+    """
+    costs = tags_of(step).costs
+    return None if costs is None else [Task(cost.key, min(n, cost.max_rows or n)) for cost in costs]
+
+
+def _estimate(name: str, method: str, tasks: list[Task] | None, d: int, jobs: int) -> Step:
+    costs = _costs()
+    if tasks is None or any(task.cost not in costs["costs"] for task in tasks):
+        return Step(name, method, *[float("nan")] * 4)
+    seconds = low = high = memory = 0.0
+    for task in tasks:
+        cost = costs["costs"][task.cost]
+        time = _sum(cost["seconds"], task.rows, d) * machine()[cost["kind"]] / (1 + THREAD * (jobs - 1))
+        seconds, low, high = seconds + time, low + time * cost["range"][0], high + time * cost["range"][1]
+        memory = max(memory, _sum(cost["bytes"], task.rows, d))
+    return Step(name, method, seconds, low, high, memory)
+
+
+def _sum(terms: list[list[float]], n: float, d: float) -> float:
+    return sum(a * float(n) ** p * float(d) ** q for a, p, q in terms)
+
+
+def _jobs_of(step: Any, jobs: int) -> int:
+    """Return how many threads a step would have: those of the model, unless it has its own or can have none."""
+    settings = step.get_params(deep=False)
+    own = settings.get("n_jobs")
+    return 1 if "n_jobs" not in settings else jobs if own is None else effective_n_jobs(own)
+
+
+@lru_cache(maxsize=1)
+def _costs() -> Mapping[str, Any]:
+    return json.loads(COSTS.read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def machine() -> dict[str, float]:
+    """Return how many times slower this machine is than the one measured, for products and for loops."""
+    return {kind: seconds / _costs()["references"][kind] for kind, seconds in references().items()}
+
+
+def references() -> dict[str, float]:
+    """Return the seconds of a matrix product and of sums over bins on one thread, undisturbed by what else runs."""
+    rng = np.random.default_rng(0)
+    square: NDArray[np.float64] = rng.normal(size=(200, 200))
+    codes, weights = rng.integers(0, 128, size=20_000), rng.normal(size=20_000)
+    with blas_threads(1):
+        return {
+            "products": _undisturbed(lambda: square @ square),
+            "loops": _undisturbed(lambda: np.bincount(codes, weights)),
+        }
+
+
+def _undisturbed(function: Callable[[], object]) -> float:
+    function()
+    times, began = [], perf_counter()
+    while perf_counter() - began < REFERENCE_SECONDS:
+        start = perf_counter()
+        function()
+        times.append(perf_counter() - start)
+    return float(np.quantile(times, UNDISTURBED))
+
+
+def _range(step: Step) -> str:
+    return "not known" if np.isnan(step.seconds) else f"{duration(step.low)} to {duration(step.high)}"
+
+
+def _advice(found: Plan, seen: int, *, on_gpu: bool) -> Iterator[str]:
+    """Yield a sentence for every step that is too long or too large; `seen` is the rows that the order sees."""
+    n, d, memory = found.n_rows, found.n_variables, _memory_size()
+    for step in found.steps:
+        if np.isnan(step.seconds):
+            yield f"{step.method}: nothing was measured for it; try it on some of the rows or columns first."
+        elif step.high > LONG or step.bytes > memory:
+            yield from _instead(step, seen, d, found.n_jobs)
+            if step.name == "order" and on_gpu:
+                yield f'{step.method}(device="cuda") uses a GPU.'
+    if seen < n:
+        yield (
+            f"Many rows: {seen:,} are sampled, and sums over all are added up (unless there are categories, or missing "
+            "values that are kept). CausalDiscovery.fit_batches does so without the table in memory."
+        )
+    if found.total.bytes > memory:
+        yield f"{amount(found.total.bytes)} of memory are needed, and this machine has {amount(memory)}."
+    if found.n_jobs == 1 and found.total.high > LONG and (os.cpu_count() or 1) > 1:
+        yield f"n_jobs=-1 (--jobs -1) uses all {os.cpu_count()} cores."
+
+
+def _instead(step: Step, n: int, d: int, jobs: int) -> Iterator[str]:
+    """Yield what takes half the time of a step at most."""
+    others = {
+        "order": [
+            (f"SCORE(max_samples={SOME_ROWS})", Task("SCORE", min(n, SOME_ROWS))),
+            ("R2Sort()", Task("R2Sort", n)),
+        ],
+        "pruning": [("SARTRE(penalty=0.1), the paper's, on standardised columns,", Task("SARTRE penalty", n))],
+    }
+    for text, task in others.get(step.name, []):
+        other = _estimate(step.name, text, [task], d, jobs)
+        if other.seconds < step.seconds / 2:
+            yield f"{step.method} takes long here: {text} would take about {duration(other.seconds)}."
+
+
+def _memory_size() -> float:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # not told on this system
+        return float("inf")

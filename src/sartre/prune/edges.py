@@ -1,0 +1,118 @@
+"""What pruners share: one target's result, and the table of kept edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sartre.data.table import Table
+    from sartre.prune.sartre.pairs import Pair
+
+
+class TargetFit(NamedTuple):
+    """One target's kept parents and what is known of each, and the pairs among them.
+
+    robust: whether the tests were; unsettled: whether they should have been, by the residual. gap, converged: how the
+    lasso ended.
+    """
+
+    target: int
+    parents: NDArray[np.intp]
+    strength: Sequence[float] | NDArray[np.float64] = ()
+    margin: Sequence[float] | NDArray[np.float64] = ()
+    p_value: Sequence[float] | NDArray[np.float64] = ()
+    pairs: Sequence[Pair] = ()
+    robust: bool = False
+    unsettled: bool = False
+    gap: float = 0.0
+    converged: bool = True
+
+    def rows(self) -> list[tuple[int, int, float, float, float]]:
+        """Return ``(parent, child, strength, margin, p_value)`` of every edge."""
+        known = zip(self.parents.tolist(), self.strength, self.margin, self.p_value, strict=True)
+        return [(parent, self.target, strength, margin, p_value) for parent, strength, margin, p_value in known]
+
+
+class PruningMethod(Protocol):
+    """What is prepared once for all targets of a table, and fits any of them."""
+
+    def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
+        """Choose the parents of one variable, once per level or penalty."""
+        ...
+
+
+def united(fits: Sequence[TargetFit]) -> TargetFit:
+    """Join the fits of the k indicators of one target: all their parents and pairs.
+
+    A parent has the largest strength and margin it has anywhere, and k times its smallest p-value.
+    """
+    if len(fits) == 1:
+        return fits[0]
+    k = len(fits)
+    found: dict[int, tuple[float, float, float]] = {}
+    pairs: dict[tuple[int, int], Pair] = {}
+    for fit in fits:
+        for parent, _, strength, margin, p_value in fit.rows():
+            old = found.get(parent, (np.nan, np.nan, np.nan))
+            corrected = np.minimum(1.0, k * p_value)  # NaN stays
+            found[parent] = (
+                float(np.fmax(old[0], strength)),
+                float(np.fmax(old[1], margin)),
+                float(np.fmin(old[2], corrected)),
+            )
+        for pair in fit.pairs:
+            corrected_pair = pair._replace(p_value=min(1.0, k * pair.p_value))
+            known = pairs.get(pair[:2])
+            if known is None or corrected_pair.p_value < known.p_value:
+                pairs[pair[:2]] = corrected_pair
+    parents = sorted(found)
+    strength, margin, p_value = np.array([found[j] for j in parents]).reshape(-1, 3).T
+    return TargetFit(
+        fits[0].target,
+        np.array(parents, dtype=np.intp),
+        strength,
+        margin,
+        p_value,
+        list(pairs.values()),
+        any(fit.robust for fit in fits),
+        any(fit.unsettled for fit in fits),
+        max(fit.gap for fit in fits),
+        all(fit.converged for fit in fits),
+    )
+
+
+def fit_observed(
+    prepare: Callable[[Table], PruningMethod],
+    table: Table,
+    target: int,
+    parents: NDArray[np.intp],
+    required: NDArray[np.intp],
+) -> list[TargetFit]:
+    """Fit a target with missing values by a method that is prepared for the rows where it has none."""
+    rows, columns = np.flatnonzero(~np.isnan(table.values[:, target])), np.append(parents, target)
+    observed = table.select(columns).take(rows)
+    usable = np.flatnonzero(~observed.silent[:-1])
+    fits = prepare(observed).fit(len(parents), usable, np.flatnonzero(np.isin(parents, required)))
+    return [
+        fit._replace(
+            target=target,
+            parents=columns[fit.parents],
+            pairs=[
+                pair._replace(first=int(columns[pair.first]), second=int(columns[pair.second])) for pair in fit.pairs
+            ],
+        )
+        for fit in fits
+    ]
+
+
+def edge_table(edges: Iterable[tuple[int, int, float, float, float]], names: Sequence[str]) -> pd.DataFrame:
+    """Return ``(parent, child, strength, margin, p_value)`` rows as a data frame with names, strongest first."""
+    rows = [(names[parent], names[child], *numbers) for parent, child, *numbers in edges]
+    frame = pd.DataFrame(rows, columns=["source", "target", "strength", "margin", "p_value"])
+    numbers = {"strength": np.float64, "margin": np.float64, "p_value": np.float64}
+    return frame.astype(numbers).sort_values("strength", ascending=False, kind="stable", ignore_index=True)

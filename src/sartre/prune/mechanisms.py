@@ -1,0 +1,94 @@
+"""What pruning hands on: the fitted function of every variable's parents, which all that comes after uses.
+
+Diagnostics, report and structural model ask the same mechanisms, so that they agree.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sartre.additive.mechanism import fit_mechanism
+from sartre.data.category_codes import scored
+from sartre.data.missing import imputed
+from sartre.steps import findings_of
+
+if TYPE_CHECKING:
+    from sartre.data.table import Table
+    from sartre.graph.dag import Dag
+    from sartre.steps import Mechanism
+
+logger = logging.getLogger(__name__)
+
+
+def parent_columns(graph: Dag, name: str) -> list[int]:
+    """Return the arguments of a mechanism: the parents by name, so that no result depends on the order of the columns.
+
+    Examples
+    --------
+    >>> from sartre.graph import Dag
+    >>> parent_columns(Dag.from_edges([("b", "y"), ("a", "y")]), "y")
+    [2, 0]
+    """
+    return [graph.names.index(parent) for parent in sorted(graph.parents(name))]
+
+
+def fit_mechanisms(
+    table: Table,
+    graph: Dag,
+    pairs: Iterable[tuple[str, str, str]] = (),
+    known: Mapping[str, Mechanism] | None = None,
+) -> dict[str, Mechanism]:
+    """Fit the mechanism of every variable of a graph, by name; its arguments are those of `parent_columns`.
+
+    Parameters
+    ----------
+    table : Table
+        Its columns are the graph's. A target's rows are those where it is not missing; a category of three levels or
+        more is regressed by its scores (`sartre.data.category_codes`).
+    graph : Dag
+    pairs : iterable of (first, second, target)
+        Parents of a target that act together, by name.
+    known : mapping of Mechanism, optional
+        Those that need not be fitted, by name.
+
+    Examples
+    --------
+    >>> from sartre.data.checks import as_table
+    >>> from sartre.graph import Dag
+    >>> x = np.linspace(-1, 1, 200)
+    >>> found = fit_mechanisms(as_table(np.column_stack([x, 3 * x])), Dag([[0, 1], [0, 0]]))
+    >>> found["x1"].predict(np.array([[0.5]])).round(6)
+    array([1.5])
+    """
+    together: dict[str, list[tuple[str, str]]] = {}
+    for first, second, target in pairs:
+        together.setdefault(target, []).append((first, second))
+    scores = scored(imputed(table, seed=0)).values if table.nominal else table.values
+    found = dict(known or {})
+    for j, name in enumerate(table.names):
+        if name not in found:
+            y = scores[:, j] if j in table.nominal else table.values[:, j]
+            found[name] = _fitted(table, y, parent_columns(graph, name), together.get(name, []))
+            logger.info("mechanisms: %d of %d fitted", len(found), len(table.names))
+    return {name: found[name] for name in table.names}
+
+
+def _fitted(table: Table, y: NDArray[np.float64], columns: list[int], pairs: Iterable[tuple[str, str]]) -> Mechanism:
+    rows = np.flatnonzero(~np.isnan(y))
+    place = {table.names[column]: k for k, column in enumerate(columns)}
+    nominal = [k for k, column in enumerate(columns) if column in table.nominal]
+    X = table.values[:, columns]
+    X = X[rows] if len(rows) < len(y) else X
+    return fit_mechanism(X, y[rows], [(place[first], place[second]) for first, second in pairs], nominal)
+
+
+def mechanisms_of(model: Any, table: Table) -> dict[str, Mechanism]:
+    """Return the mechanisms of a fitted model for a table: its own, if it has any for these very rows and units."""
+    if hasattr(model, "mechanisms"):
+        return model.mechanisms(table)
+    return fit_mechanisms(table, model.graph_, findings_of(getattr(model, "prune_step_", None)).pairs())

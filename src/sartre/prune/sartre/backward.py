@@ -1,0 +1,197 @@
+"""Backward elimination: the least significant term is removed until all that remain are significant.
+
+The short list is fitted by penalised smooths (`smoothing.py`), which do not shrink what is needed, and every term is
+tested. One term is removed at a time (or with others that have nothing to do with it), because of two variables that
+say the same either can go, but not both. Whether a model comes from rows or from sums over them is not known here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sartre.prune.sartre.constants import HOPELESS, MOST_ROUNDS, PAIR_STAYS, SHARED_VARIANCE
+from sartre.prune.sartre.screen import screening_level
+
+if TYPE_CHECKING:
+    from sartre.additive.smoothing import Solved
+    from sartre.prune.sartre.rows import Term
+    from sartre.prune.sartre.screen import Screened
+
+
+class TargetModel(Protocol):
+    """Models of one target with n samples on any terms: what screening and elimination need of the data."""
+
+    n: int
+
+    def screened(self, candidates: NDArray[np.intp], level: float, tol: float) -> Screened:
+        """Return what a group lasso selects at a level."""
+        ...
+
+    def lines(self, candidates: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the candidates that have a line, and the p-value of each in the linear model of all of them."""
+        ...
+
+    def null_norms(self, level: float) -> NDArray[np.float64]:
+        """Return what the pull of each variable exceeds by chance with this probability, shape (d,)."""
+        ...
+
+    def pulls(self, solved: Solved | None, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return how much each candidate pulls at what a fit (None: of no term) leaves of the target."""
+        ...
+
+    def solve(self, chosen: list[Term]) -> Solved:
+        """Fit some terms together."""
+        ...
+
+    def p_values(self, solved: Solved) -> NDArray[np.float64]:
+        """Test every term of a fit."""
+        ...
+
+    def inner_products(self, solved: Solved) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean products of a fit's functions with each other and with the target."""
+        ...
+
+
+class Described(NamedTuple):
+    """The variables of a model, the share of variance lost when each one's terms are dropped, and their p-values."""
+
+    variables: NDArray[np.intp]
+    strength: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+
+
+class Elimination:
+    """Backward elimination for one target.
+
+    Parameters
+    ----------
+    model : TargetModel
+    candidates : array of ints
+    required : set of ints
+        Candidates that stay whatever their test says.
+    """
+
+    def __init__(self, model: TargetModel, candidates: NDArray[np.intp], required: set[int]) -> None:
+        self._model, self._candidates, self._required = model, candidates, required
+        self._last: tuple[list[Term], Solved, NDArray[np.float64]] | None = None
+
+    def tested(self, chosen: list[Term]) -> tuple[Solved, NDArray[np.float64]]:
+        """Fit the terms and test each; the last result is remembered, because it is often asked for again."""
+        if self._last is None or self._last[0] != chosen:
+            solved = self._model.solve(chosen)
+            self._last = chosen, solved, self._model.p_values(solved)
+        return self._last[1:]
+
+    def fitted(self, chosen: list[Term]) -> Solved:
+        """Fit the terms, if they are not those that were tested last."""
+        return self._last[1] if self._last is not None and self._last[0] == chosen else self._model.solve(chosen)
+
+    def pruned(self, chosen: list[Term], level: float) -> list[Term]:
+        """Remove the least significant pair, then the least significant variable with its pairs, again and again.
+
+        With it go others that are far from significant, where neither stands for the other.
+        """
+        while chosen:
+            solved, p_value = self.tested(chosen)
+            pairs = [(p_value[k], term) for k, term in enumerate(chosen) if isinstance(term, tuple)]
+            if pairs and max(pairs)[0] > PAIR_STAYS:
+                chosen = [term for term in chosen if term != max(pairs)[1]]
+                continue
+            free = [(p, j) for j, p in _p_values(chosen, p_value).items() if j not in self._required]
+            if not free or max(free)[0] < level:
+                break
+            removed = _separable(chosen, solved, sorted(free, reverse=True), max(HOPELESS, level))
+            chosen = [term for term in chosen if not any(_involves(term, j) for j in removed)]
+        return chosen
+
+    def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
+        """Screen again by what the model leaves of the target: much smaller, it shows effects that were hidden."""
+        candidates = self._candidates
+        norms = self._model.null_norms(screening_level(len(candidates)))[candidates]
+        for _ in range(MOST_ROUNDS):
+            pulls = self._model.pulls(self.fitted(chosen) if chosen else None, candidates)
+            new = [j for j in candidates[pulls > norms].tolist() if j not in tried]
+            if not new:
+                break
+            tried = [*tried, *new]
+            before, chosen = chosen, self.pruned([*chosen, *new], level)
+            if chosen == before:  # what the model leaves of the target is as it was
+                break
+        return chosen
+
+    def described(self, chosen: list[Term]) -> Described:
+        """Describe every variable of a model."""
+        variables = variables_of(chosen)
+        if not variables:
+            return Described(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
+        solved, p_value = self.tested(chosen)
+        square, cross = self._model.inner_products(solved)
+        residual_cross = cross - square @ solved.beta
+        strength = []
+        for j in variables:
+            beta = solved.beta * _has(chosen, solved, j)
+            strength.append(beta @ square @ beta + 2 * residual_cross @ beta)
+        return Described(np.array(variables), np.array(strength), np.array(list(_p_values(chosen, p_value).values())))
+
+
+def variables_of(chosen: list[Term]) -> list[int]:
+    """Return the variables of a model, whose own functions are among its terms."""
+    return [term for term in chosen if isinstance(term, int)]
+
+
+def _involves(term: Term, variable: int) -> bool:
+    return variable in term if isinstance(term, tuple) else variable == term
+
+
+def _has(chosen: list[Term], solved: Solved, variable: int) -> NDArray[np.bool_]:
+    """Return which coefficients belong to terms of a variable."""
+    return np.array([_involves(term, variable) for term in chosen])[solved.owner]
+
+
+def _separable(chosen: list[Term], solved: Solved, ranked: list[tuple[float, int]], enough: float) -> list[int]:
+    """Return the least significant variable, and more with p > enough that can be removed in the same step.
+
+    Without some variables the others' coefficients have the covariance that they have given theirs. Where it is hardly
+    less than it was, what is said of the others does not depend on the removal. Of variables that stand for each other,
+    two or twenty, the last ones' would be much less.
+    """
+    far = [j for k, (p_value, j) in enumerate(ranked) if k == 0 or p_value > enough]
+    if len(far) == 1:
+        return far
+    removed: list[int] = []
+    variance, covariance = solved.inverse.diagonal(), solved.inverse.copy()
+    for j in far:
+        columns = np.flatnonzero(_has(chosen, solved, j))
+        if not removed or (covariance[columns, columns] >= (1 - SHARED_VARIANCE) * variance[columns]).all():
+            removed.append(j)
+            own = covariance[np.ix_(columns, columns)]
+            covariance -= covariance[:, columns] @ np.linalg.solve(own, covariance[columns])
+    return removed
+
+
+def _p_values(chosen: list[Term], p_values: NDArray[np.float64]) -> dict[int, float]:
+    """Return the p-value of every variable, from those of its terms."""
+    of_terms: dict[int, list[float]] = {j: [] for j in variables_of(chosen)}
+    for term, p_value in zip(chosen, p_values.tolist(), strict=True):
+        for j in term if isinstance(term, tuple) else (term,):
+            of_terms[j].append(p_value)
+    return {j: combined(several) if len(several) > 1 else several[0] for j, several in of_terms.items()}
+
+
+def combined(p_values: list[float]) -> float:
+    """Combine p-values of dependent tests by the mean of their Cauchy quantiles (Liu and Xie, 2020).
+
+    Small p-values come out as their harmonic mean: Bonferroni's, where one is much smaller than the others, and less
+    where several are small. None counts as more than 0.99, so that a useless term cannot outweigh a useful one.
+
+    Examples
+    --------
+    >>> [round(combined(some), 9) for some in ([1e-6, 0.8, 1.0], [1e-6, 1e-6], [0.0, 0.5], [1e-310, 0.5])]
+    [3e-06, 1e-06, 0.0, 0.0]
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        quantiles = 1 / np.tan(np.pi * np.minimum(p_values, 0.99))
+    return float(np.arctan2(1, quantiles.mean()) / np.pi)

@@ -1,0 +1,413 @@
+"""SARTRE-pruning, Algorithm 1 of the paper: a sparse additive model of every variable on its predecessors."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from sartre.additive.bases.trees import embedding_of
+from sartre.additive.lasso import GAP_TOL
+from sartre.compute.parallel import spread
+from sartre.data.checks import as_table
+from sartre.data.row_source import Survey, survey, survey_of_table
+from sartre.data.table import Table
+from sartre.knowledge.masks import check_edges
+from sartre.prune.edges import edge_table, fit_observed
+from sartre.prune.sartre.constants import LEVEL, LEVELS, PENALTIES
+from sartre.prune.sartre.large import SummedPruning
+from sartre.prune.sartre.paper import PaperPruning
+from sartre.prune.sartre.select import (
+    AutomaticPruning,
+    expected_false,
+    warn_about_near_copies,
+    warn_about_repeats,
+    without_repeats,
+)
+from sartre.settings import check_number, seed_of
+from sartre.steps import Cost, StepTags
+
+if TYPE_CHECKING:
+    from sartre.additive.bases.trees import Embedding
+    from sartre.knowledge.masks import OrderedEdges
+    from sartre.prune.edges import PruningMethod, TargetFit
+    from sartre.settings import RandomState
+
+logger = logging.getLogger(__name__)
+
+
+class Prepared(NamedTuple):
+    """What all targets share, the rows it was prepared from, and how many rows each part saw.
+
+    for_rows: prepares the same for some rows of the table; none is needed where no value is missing.
+    """
+
+    method: PruningMethod
+    table: Table
+    rows_seen: dict[str, int]
+    for_rows: Callable[[Table], PruningMethod] | None = None
+
+    def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
+        """Fit a target by what all share or, if it has missing values, by the rows where it has none."""
+        if self.for_rows is None or len(parents) == 0 or not np.isnan(self.table.values[:, target]).any():
+            return self.method.fit(target, parents, required)
+        return fit_observed(self.for_rows, self.table, target, parents, required)
+
+
+class SARTRE(BaseEstimator):
+    """Prune a fully connected order to the edges that a sparse additive model needs.
+
+    Every variable becomes indicators of intervals (the leaves of small random trees), once. Each variable
+    x_i is then regressed on its predecessors by the group lasso, and a predecessor whose group is zero is no parent:
+
+        min  1/(2n) | x_i - sum_j Phi_j b_j |^2 + penalty * sum_j |b_j|_2
+
+    With ``penalty="auto"`` nothing needs a unit or tuning: each group is penalised by what chance would give it, the
+    short list that results is fitted again by smooth functions, pairs of variables that act together are searched in
+    the residual, and everything is tested, one term at a time, before it stays. With a penalty given as a number it is
+    the paper's method and no more; the number is in the unit of the target: standardise columns whose units are
+    arbitrary.
+
+    The levels of a category are the leaves of every tree, and the smooth function of a category is its levels' means. A
+    category of three levels or more is regressed by the indicators of its k common levels: at 1 / k of the level each,
+    or each with the given penalty. Its parents are theirs, with k times the smallest p-value.
+
+    Of more than 50,000 rows, in memory or not (`fit_batches`), intervals and smooths are learnt from a sample of 50,000
+    that depends on the seed and the rows' numbers, and fitted to sums over all rows; pairs and robust tests see the
+    sample, and with a penalty given as a number, whose graph more rows hardly change, all of it does. Tables with
+    categories of three levels or more, or with missing values, are the exception: all of it sees all rows.
+
+    Parameters
+    ----------
+    penalty : "auto" or float
+        Chosen by the data, or the paper's lambda (0.1 there).
+    level : float, optional
+        The one knob of ``penalty="auto"``: how many false parents a target may be expected to have where nothing has
+        an effect, and as many pairs of them again. It is shared out evenly: every edge that may stay is tested at the
+        same level, 2 ``level`` / d in a full order of d variables. 0.01 by default; more keeps more edges.
+    interactions : bool, optional
+        With ``penalty="auto"``, whether pairs are searched; True by default.
+    robust : "auto" or bool, optional
+        With ``penalty="auto"``, whether tests are to hold for heavy tails and for noise whose variance is not the same
+        everywhere: columns are replaced by normal scores of their ranks, and variances follow the samples (HC3).
+        ``"auto"``, the default, does so for the targets whose residuals call for it.
+    embedding : Embedding, optional
+        How variables become intervals: five completely random trees of at most eight leaves each by default.
+    tol : float
+        Duality gap at which the solver stops, relative to the target's variance.
+    n_jobs : int, optional
+        Threads over the targets, or jobs of the joblib backend that is switched on; the graph does not depend on it.
+    random_state : int, Generator, RandomState or None
+        Seed of the intervals. A column's intervals depend on the seed and its name (``x0, x1, ...`` in an array) only.
+
+    Attributes
+    ----------
+    adjacency_matrix_ : uint8 array of shape (d, d)
+        1 where row is a parent of column.
+    edges_ : DataFrame
+        The kept edges, strongest first: ``source``, ``target``, ``strength`` (share of the target's variance
+        lost when the parent's terms are dropped from the fitted model, the others left as they are: of parents that
+        stand for each other it can exceed 1), ``margin`` (norm of the gradient with the
+        parent taken out, over the penalty: 1 is the edge of being pruned; NaN for a parent found through a pair),
+        ``p_value`` (NaN with a penalty given as a number: a lasso does not test). The p-values are those of the
+        final model's tests, those of a parent's terms combined; that the same data chose the model they do not
+        know: they rank edges, and ``false_edges_bound_`` is the statement about errors.
+    interactions_ : DataFrame
+        With ``penalty="auto"``: the pairs that act together, ``first``, ``second``, ``target`` and ``p_value``. An
+        edge that is in none of them acts on its own.
+    robust_targets_ : list of names
+        With ``penalty="auto"``: the targets whose tests were robust.
+    false_edges_bound_ : float
+        With ``penalty="auto"``: the expected number of false edges, were no column to depend on another. It takes the
+        tests for exact, which with under 100 samples and heavy tails they are not: twice as many have been seen.
+    rows_seen_ : dict
+        How many rows each part saw: ``"additive"`` and, with ``penalty="auto"``, ``"interactions"`` and ``"robust"``.
+
+    References
+    ----------
+    Kanamori, Suzuki and Takagi, "Sparse additive model pruning for order-based causal structure learning", AAAI 2026.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x0, x1 = rng.normal(size=(2, 500))
+    >>> x2 = np.sin(2 * x0) + rng.normal(size=500) / 2
+    >>> pruner = SARTRE(random_state=0).fit(np.column_stack([x0, x1, x2]), order=[0, 1, 2])
+    >>> pruner.edges_[["source", "target"]].to_numpy().tolist()
+    [['x0', 'x2']]
+    """
+
+    def __init__(
+        self,
+        penalty: float | str = "auto",
+        *,
+        level: float | None = None,
+        interactions: bool | None = None,
+        robust: bool | str | None = None,
+        embedding: Embedding | None = None,
+        tol: float = GAP_TOL,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.penalty = penalty
+        self.level = level
+        self.interactions = interactions
+        self.robust = robust
+        self.embedding = embedding
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        order: Sequence[Any],
+        candidates: Any = None,
+        required: Any = None,
+    ) -> SARTRE:
+        """Prune the fully connected graph of an order.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), data frame, or what `sartre.data.row_source.survey` gives
+        order : sequence of d column indices or names
+            Causes before effects.
+        candidates : boolean array of shape (d, d), optional
+            Edges that may stay, [parent, child], as far as the order allows them; all that it allows by default.
+        required : boolean array of shape (d, d), optional
+            Edges that stay whatever the data says. They are not penalised, and their numbers are reported as measured.
+        """
+        self._check_settings()
+        data = self._read(X)
+        edges = check_edges(order, candidates, required, data.sample.names)
+        value = self._level() if self._automatic() else self.penalty
+        tested, fits = self._fits(data, edges, [float(value)])
+        return self._keep(tested, edges, [fit for (fit,) in fits])
+
+    def fit_batches(
+        self,
+        source: Any,
+        order: Sequence[Any],
+        candidates: Any = None,
+        required: Any = None,
+    ) -> SARTRE:
+        """Prune from rows that are read batch by batch, in two passes; the graph is that of `fit` on the same rows.
+
+        Parameters
+        ----------
+        source : path of a Parquet file or folder, Arrow data, list of tables, function, or Dask data frame
+            As in `sartre.data.batches.Batches`; the partitions of a Dask data frame are counted where they are.
+            Columns of numbers, none missing.
+        order, candidates, required : as in `fit`
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x0, x1 = rng.normal(size=(2, 600))
+        >>> X = np.column_stack([x0, x0**2 + x1])
+        >>> pruner = SARTRE(random_state=0).fit_batches([X[:200], X[200:]], order=[0, 1])
+        >>> pruner.edges_[["source", "target"]].to_numpy().tolist(), pruner.rows_seen_["additive"]
+        ([['x0', 'x1']], 600)
+        """
+        self._check_settings()
+        found = survey(source, seed_of("SARTRE", self.random_state))
+        return self.fit(found.whole() or found, order, candidates, required)
+
+    def path(
+        self,
+        X: Any,
+        order: Sequence[Any],
+        values: Sequence[float] | None = None,
+        candidates: Any = None,
+        required: Any = None,
+    ) -> pd.DataFrame:
+        """Return the edges as a function of the level or, with a penalty given as a number, of the penalty.
+
+        Parameters
+        ----------
+        X, order, candidates, required : as in `fit`
+        values : sequence of floats, optional
+            Levels (1e-6 to 0.3 by default) or penalties (0.3 to 0.05).
+
+        Returns
+        -------
+        DataFrame
+            One row per edge and value, few edges first: ``level`` or ``penalty``, then the columns of ``edges_``.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x0 = rng.normal(size=300)
+        >>> x1 = x0 + 8 * rng.normal(size=300)
+        >>> path = SARTRE(random_state=0).path(np.column_stack([x0, x1]), [0, 1], values=[1e-6, 0.2])
+        >>> path[["level", "source", "target"]].to_numpy().tolist()
+        [[0.2, 'x0', 'x1']]
+        """
+        self._check_settings()
+        name, default = ("level", LEVELS) if self._automatic() else ("penalty", PENALTIES)
+        values = default if values is None else list(values) if isinstance(values, Iterable) else [values]
+        if len(values) == 0:
+            raise ValueError("A path needs one value at least. Got none.")
+        for value in values:
+            check_number("SARTRE.path", name, value, low=0.0, high=np.inf if name == "penalty" else 1.0, open_low=True)
+        values = sorted(values, reverse=name == "penalty")
+        data = self._read(X)
+        table, fits = self._fits(data, check_edges(order, candidates, required, data.sample.names), values)
+        frames = [edge_table((row for fit in fits for row in fit[k].rows()), table.names) for k in range(len(values))]
+        for frame, value in zip(frames, values, strict=True):
+            frame.insert(0, name, value)
+        return pd.concat(frames, ignore_index=True)
+
+    @property
+    def step_tags(self) -> StepTags:
+        """What this step is."""
+        if not self._automatic():
+            return StepTags(needs_units=True, takes_row_source=True, costs=(Cost("SARTRE penalty"),))
+        return StepTags(takes_row_source=True, costs=(Cost("SARTRE"),), counting_cost="counting")
+
+    def _read(self, X: Any) -> Table | Survey:
+        """Return a table or, of one with many rows, its survey."""
+        if isinstance(X, Survey):
+            return X
+        table = as_table(X, min_rows=2, categories=True, missing=isinstance(X, Table))
+        return survey_of_table(table, seed_of("SARTRE", self.random_state)) if table.is_long else table
+
+    def _fits(
+        self, data: Table | Survey, edges: OrderedEdges, values: Sequence[float]
+    ) -> tuple[Table, list[list[TargetFit]]]:
+        """Return the rows that were used, and each target's results, one per value."""
+        targets = list(_targets(data.sample, edges))
+        if self._automatic():
+            values = [_edge_level(targets, value) for value in values]
+        prepared = self._summed(data, values) if isinstance(data, Survey) else self._prepared(data, values)
+        table, self.rows_seen_ = prepared.table, prepared.rows_seen
+        done: dict[int, list[TargetFit]] = {}
+        for k, fit in spread(Prepared.fit, prepared, targets, self.n_jobs):
+            done[k] = fit
+            logger.info("prune: %d of %d targets fitted", len(done), len(targets))
+        fits = [done[k] for k in range(len(done))]
+        self._warn_unless_converged([fit[-1] for fit in fits], table.names)
+        return table, fits
+
+    def _prepared(self, table: Table, values: Sequence[float]) -> Prepared:
+        """Prepare all targets of a table for some levels (or penalties, if these were given as numbers)."""
+        if not self._automatic():
+            method = partial(PaperPruning, penalties=values, **self._shared_settings())
+            return Prepared(method(table), table, {"additive": len(table.values)}, method)
+        warn_about_near_copies(table, stacklevel=4)
+        kept = without_repeats(table)
+        consequence = "They are left out of the tests: copies are no evidence."
+        warn_about_repeats(table, kept, "rows", consequence, stacklevel=4)
+        method = partial(AutomaticPruning, levels=values, **self._kinds(), **self._shared_settings())
+        seen = dict.fromkeys(
+            ["additive", *(kind for kind, wanted in self._kinds().items() if wanted)], len(kept.values)
+        )
+        return Prepared(method(kept), kept, seen, partial(method, many_targets=False))
+
+    def _summed(self, survey: Survey, values: Sequence[float]) -> Prepared:
+        """Prepare all targets from sums over the rows of a survey, and its sample."""
+        sample, kinds = survey.sample, self._kinds()
+        if not self._automatic() or kinds["robust"] is True:  # a given penalty gains nothing from more rows than these,
+            return self._prepared(sample, values)  # and variances that follow the samples need the samples
+        settings = {"n_jobs": self.n_jobs, **self._shared_settings()}
+        warn_about_near_copies(sample, stacklevel=4)
+        kept = without_repeats(sample)
+        consequence = "To the tests on all rows copies are evidence: drop repeated rows first."
+        warn_about_repeats(sample, kept, "sampled rows", consequence, stacklevel=4)
+        seen = {kind: len(kept.values) for kind, wanted in kinds.items() if wanted}
+        method = SummedPruning(survey, kept, levels=values, **kinds, **settings)
+        return Prepared(method, kept, {"additive": survey.n, **seen})
+
+    def _shared_settings(self) -> dict[str, Any]:
+        """Return the settings that every method has."""
+        seed = seed_of("SARTRE", self.random_state)
+        return {"embedding": embedding_of("SARTRE", self.embedding), "seed": seed, "tol": self.tol}
+
+    def _kinds(self) -> dict[str, Any]:
+        """Return what the automatic method looks for beyond additive effects."""
+        robust = "auto" if self.robust is None or self.robust == "auto" else bool(self.robust)
+        return {"interactions": self.interactions is None or bool(self.interactions), "robust": robust}
+
+    def _keep(self, table: Table, edges: OrderedEdges, fits: list[TargetFit]) -> SARTRE:
+        """Keep what was found as attributes."""
+        d = len(table.names)
+        self.adjacency_matrix_ = np.zeros((d, d), dtype=np.uint8)
+        for fit in fits:
+            self.adjacency_matrix_[fit.parents, fit.target] = 1
+        rows = [row for fit in fits for row in fit.rows()]
+        if edges.demanded is not None:
+            unmeasured = np.argwhere(
+                edges.demanded & (self.adjacency_matrix_ == 0)
+            ).tolist()  # of a constant, or a copy
+            rows += [(a, b, np.nan, np.nan, np.nan) for a, b in unmeasured]
+            self.adjacency_matrix_[edges.demanded] = 1
+        self.edges_ = edge_table(rows, table.names)
+        if self._automatic():
+            tested = sum(len(parents) > len(kept) for _, parents, kept in _targets(table, edges))
+            self.false_edges_bound_ = tested * expected_false(self._level(), pairs=self._kinds()["interactions"])
+            self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
+            names = table.names
+            self.interactions_ = pd.DataFrame(
+                [(names[a], names[b], names[fit.target], p_value) for fit in fits for a, b, p_value in fit.pairs],
+                columns=["first", "second", "target", "p_value"],
+            )
+        return self
+
+    def _automatic(self) -> bool:
+        return isinstance(self.penalty, str) and self.penalty == "auto"
+
+    def _level(self) -> float:
+        return LEVEL if self.level is None else self.level
+
+    def _check_settings(self) -> None:
+        if not self._automatic():
+            check_number("SARTRE", "penalty", self.penalty, low=0.0, open_low=True)
+            for name in ("level", "interactions", "robust"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"The '{name}' parameter of SARTRE goes with penalty='auto'. Got penalty={self.penalty!r}."
+                    )
+        if not (self.interactions is None or isinstance(self.interactions, (bool, np.bool_))):
+            raise TypeError(
+                f"The 'interactions' parameter of SARTRE must be a bool. Got {self.interactions!r} instead."
+            )
+        if not (self.robust is None or isinstance(self.robust, (bool, np.bool_))) and self.robust != "auto":
+            raise ValueError(f"The 'robust' parameter of SARTRE must be True, False or 'auto'. Got {self.robust!r}.")
+        check_number("SARTRE", "level", self._level(), low=0.0, high=1.0, open_low=True)
+        check_number("SARTRE", "tol", self.tol, low=0.0, open_low=True)
+        embedding_of("SARTRE", self.embedding)
+
+    @staticmethod
+    def _warn_unless_converged(fits: list[TargetFit], names: Sequence[str]) -> None:
+        for fit in fits:
+            if not fit.converged:
+                warnings.warn(
+                    f"The group lasso of target '{names[fit.target]}' stopped at a duality gap of {fit.gap:.2g}. "
+                    "Raise 'tol', or 'penalty'.",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
+
+
+def _targets(table: Table, edges: OrderedEdges) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield every target with its candidate parents that say something, and the required ones among them."""
+    constant, silent = table.constant, table.silent
+    for target, parents, required in edges.targets():
+        if constant[target]:
+            yield target, parents[:0], parents[:0]
+        else:
+            yield target, parents[~silent[parents]], required[~silent[required]]
+
+
+def _edge_level(targets: Sequence[tuple[int, NDArray[np.intp], NDArray[np.intp]]], level: float) -> float:
+    """Return the level of every edge's test, so that the targets have the given one in the mean."""
+    sizes = np.array([len(parents) for _, parents, _ in targets])
+    return level * np.count_nonzero(sizes) / max(int(sizes.sum()), 1)

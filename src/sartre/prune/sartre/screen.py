@@ -1,0 +1,153 @@
+"""A short list of candidates: what a loose lasso selects, and what a linear model of all of them finds.
+
+If y is noise of variance sigma^2, independent of variable j, then n |Phi_j' y / n|^2 / sigma^2 is (nearly) distributed
+as sum_k D_jk chi^2_1, where D_j is the spectrum of the group (`design.py`). So the penalty sigma sqrt(q_j / n), with
+q_j the upper quantile of that sum at a level, lets a useless group in with that probability: whatever the unit of the
+target, the number of samples, trees or distinct values.
+
+The group lasso shrinks, so what it leaves in the residual leaks into useless variables; its support is a short list
+and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from sartre.additive.lasso import GramSolution, Solution
+from sartre.additive.significance import weighted_chi_square_quantile
+from sartre.prune.sartre.constants import (
+    CALIBRATION_ROUNDS,
+    MOST_BY_CHANCE,
+    SAMPLES_PER_LINE,
+    SAMPLES_PER_LISTED,
+    SCREENING_LEVEL,
+)
+
+if TYPE_CHECKING:
+    from sartre.additive.lasso import Terms
+    from sartre.prune.sartre.backward import TargetModel
+    from sartre.prune.sartre.rows import Term
+
+AnySolution = TypeVar("AnySolution", Solution, GramSolution)
+
+
+class Screened(NamedTuple):
+    """What a lasso selects, its duality gap, and whether it converged."""
+
+    terms: Terms
+    gap: float
+    converged: bool
+
+
+class ShortList(NamedTuple):
+    """Candidates worth a model, in their own order; the margins of those the lasso selected; how the lasso ended."""
+
+    variables: list[Term]
+    margins: dict[int, float]
+    gap: float
+    converged: bool
+
+    def margin(self, variables: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the margins of some variables, NaN for those that were found otherwise."""
+        return np.array([self.margins.get(j, np.nan) for j in variables.tolist()])
+
+
+def short_list(model: TargetModel, candidates: NDArray[np.intp], required: Collection[int], tol: float) -> ShortList:
+    """Screen the candidates of a target; required ones pass whatever the data say."""
+    level = screening_level(len(candidates))
+    screened = model.screened(candidates, level, tol)
+    margins = dict(zip(screened.terms.variables.tolist(), screened.terms.margin.tolist(), strict=True))
+    passing = sorted(margins, key=margins.__getitem__, reverse=True)[: max(1, model.n // SAMPLES_PER_LISTED)]
+    if SAMPLES_PER_LINE * len(candidates) <= model.n:  # intervals see little of many weak straight effects
+        lines, p_value = model.lines(candidates)
+        passing += lines[p_value < level].tolist()
+    variables: list[Term] = [j for j in candidates.tolist() if j in {*passing, *required}]
+    return ShortList(variables, margins, screened.gap, screened.converged)
+
+
+def screening_level(n_candidates: int) -> float:
+    """Return the chance of a useless variable to pass the screening: 0.05, halved until 20 at most are expected to.
+
+    Every one that passes is fitted and tested, so that without this bound the work for one target would grow with the
+    cube of the candidates; and what stays at last has a p-value far below this level anyway.
+
+    Examples
+    --------
+    >>> screening_level(100), screening_level(400), screening_level(10_000)
+    (0.05, 0.05, 0.0015625)
+    """
+    level = SCREENING_LEVEL
+    while level * n_candidates > MOST_BY_CHANCE:
+        level /= 2
+    return level
+
+
+class NullNorms:
+    """sqrt(q_j) of every variable, at any level: what its gradient norm exceeds by chance, in units of sigma / sqrt(n).
+
+    Each level is computed once, whichever thread asks first.
+
+    Parameters
+    ----------
+    spectra : d arrays
+        D_j of every variable.
+    """
+
+    def __init__(self, spectra: Sequence[NDArray[np.float64]]) -> None:
+        self._spectra, self._lock = spectra, Lock()
+        self._known: dict[float, NDArray[np.float64]] = {}
+
+    def at(self, level: float) -> NDArray[np.float64]:
+        """Return the norms at a level, shape (d,)."""
+        with self._lock:
+            if level not in self._known:
+                quantiles = [weighted_chi_square_quantile(level, D) if len(D) else 0.0 for D in self._spectra]
+                self._known[level] = np.sqrt(quantiles)
+            return self._known[level]
+
+
+def solve_calibrated(solve: Callable[[float, Any], AnySolution], spread: float) -> AnySolution:
+    """Fit a lasso with the penalty sigma, sigma estimated from the residual along the way.
+
+    Parameters
+    ----------
+    solve : function
+        Of a penalty and a solution to start from, or None.
+    spread : float
+        The target's standard deviation, the first sigma.
+    """
+    solution = solve(spread, None)
+    for _ in range(CALIBRATION_ROUNDS - 1):
+        solution = solve(solution.residual_spread, solution)
+    return solution
+
+
+def line_p_values(n: int, square: NDArray[np.float64], cross: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the p-value of every column in the linear model of a target on all of them, all standardised.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    square, cross : arrays of shape (m, m), (m,)
+        Mean products of the columns with each other and with the target, whose own mean square is one.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    >>> y = x + np.array([0.1, 0.1, -0.1, -0.1, 0.0, 0.0])
+    >>> line_p_values(6, np.ones((1, 1)), np.array([np.mean(x * y) / y.std()])).round(4).tolist()
+    [0.0]
+    """
+    m = len(cross)
+    inverse: NDArray[np.float64] = np.asarray(np.linalg.inv(square + 1e-8 * np.eye(m)), dtype=np.float64)
+    beta = inverse @ cross  # the ridge: copies share their effect
+    unexplained, df = float(1.0 - beta @ (2 * cross - square @ beta)), n - m - 1
+    noise = max(unexplained, 1e-12) * n / max(df, 1)
+    return 2 * stdtr(df, -np.abs(beta) / np.sqrt(noise / n * inverse.diagonal()))

@@ -1,0 +1,271 @@
+"""How the parents of one target are chosen, with an automatic penalty: the steps, from top to bottom.
+
+A loose lasso makes a short list (`screen.py`), which is fitted by smooth functions and pruned by tests (`backward.py`).
+Pairs that act together are added while the best one explains more of the residual than chance would (`pairs.py`), and
+everything is tested once more. Where the residual calls for it (`robust.py`), all of it is done again with robust
+tests, on normal scores of the columns' ranks.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sartre.additive.bases.rank_polynomials import pair_basis
+from sartre.additive.bases.splines import smooth_bases
+from sartre.additive.bases.trees import interval_bases
+from sartre.additive.design import prepare
+from sartre.data.checks import near_copies
+from sartre.data.table import normal_scores, standardise
+from sartre.prune.edges import TargetFit, united
+from sartre.prune.sartre.backward import Elimination
+from sartre.prune.sartre.constants import FEWEST_VALUES, FILLED, N_SPLINES, NEARLY_ALL
+from sartre.prune.sartre.pairs import PairSearch, found_pairs, grow
+from sartre.prune.sartre.robust import is_unsettled
+from sartre.prune.sartre.rows import RowModel, SharedRows, share_rows
+from sartre.prune.sartre.screen import short_list
+from sartre.settings import listed
+
+if TYPE_CHECKING:
+    from sartre.additive.bases.trees import Embedding
+    from sartre.data.table import Table
+
+
+def select(
+    model: RowModel,
+    target: int,
+    candidates: NDArray[np.intp],
+    levels: Sequence[float],
+    tol: float,
+    required: Sequence[int] = (),
+) -> list[TargetFit]:
+    """Choose the parents of a target among the candidates, at one level or at several, which share the work.
+
+    A variable stays if p < level. Where no candidate has an effect, at most `expected_false` times their number are
+    expected to be chosen.
+
+    Parameters
+    ----------
+    model : RowModel
+    target : int
+    candidates : array of ints
+    levels : sequence of floats
+        Of the test of one candidate.
+    tol : float
+        Duality gap of the screening, as in `lasso.solve`.
+    required : sequence of ints
+        Candidates that stay whatever their test says.
+    """
+    first = short_list(model, candidates, required, tol)
+    elimination = Elimination(model, candidates, set(required))
+    search = None if model.shared.pairs is None else PairSearch(model.shared.pairs, candidates)
+    fits = []
+    for level in levels:
+        chosen = elimination.completed(elimination.pruned(first.variables, level), first.variables, level)
+        if search is not None:
+            grown = grow(elimination, model, search, chosen, level)
+            chosen = chosen if grown == chosen else elimination.pruned(grown, level)
+        found = elimination.described(chosen)
+        solved = elimination.fitted(chosen) if chosen else None
+        fits.append(
+            TargetFit(
+                target,
+                found.variables,
+                found.strength,
+                first.margin(found.variables),
+                found.p_value,
+                pairs=found_pairs(elimination, chosen),
+                robust=model.shared.robust,
+                unsettled=is_unsettled(model, solved, candidates),
+                gap=first.gap,
+                converged=first.converged,
+            )
+        )
+    return fits
+
+
+def expected_false(level: float, *, pairs: bool) -> float:
+    """Return how many false parents `select` may be expected to choose, tests exact, where none has an effect.
+
+    With the level of one test it is a mean over the candidates, with that times their number their sum.
+    """
+    return level * (1 + 2 * pairs)  # a false pair brings two
+
+
+class AutomaticPruning:
+    """Screened, tested and, where they act together, paired parents for any target of a table.
+
+    Parameters
+    ----------
+    table : Table
+    embedding : Embedding
+        Of the intervals to screen with.
+    seed : int
+    levels : sequence of floats
+        Each gives one result per target.
+    tol : float
+    interactions : bool
+    robust : bool or "auto"
+    many_targets : bool
+        Whether many targets are to be fitted: what all of them need is then made at once.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        embedding: Embedding,
+        seed: int,
+        levels: Sequence[float],
+        tol: float,
+        *,
+        interactions: bool,
+        robust: bool | str,
+        many_targets: bool = True,
+    ) -> None:
+        self._table, self._embedding, self._seed, self._levels, self._tol = table, embedding, seed, levels, tol
+        self._interactions, self._robust, self._many_targets = interactions, robust, many_targets
+        self._lock, self._shared = Lock(), dict[bool, SharedRows]()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what travels to another process: the table. The designs, many times as large, are made there."""
+        return {**self.__dict__, "_lock": None, "_shared": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
+
+    def fit(
+        self,
+        target: int,
+        parents: NDArray[np.intp],
+        required: NDArray[np.intp],
+        levels: Sequence[float] | None = None,
+    ) -> list[TargetFit]:
+        """Choose the parents of one variable without missing values, once per level (those of the class by default).
+
+        A nominal variable is regressed by its k indicators, each at 1 / k of the level, and its parents are all theirs.
+        """
+        levels = self._levels if levels is None else levels
+        usable = parents[self._share(robust=self._robust is True).smooths.rank[parents] > 0]
+        if len(usable) == 0:
+            return [TargetFit(target, usable)] * len(levels)
+        kept = usable[np.isin(usable, required)].tolist()
+        responses = self._table.responses(target)
+        levels = [level / len(responses) for level in levels]
+        found = [self._chosen(target, response, usable, levels, kept) for response in responses]
+        return [united(fits) for fits in zip(*found, strict=True)]
+
+    def _chosen(
+        self,
+        target: int,
+        response: NDArray[np.float64],
+        usable: NDArray[np.intp],
+        levels: Sequence[float],
+        required: Sequence[int],
+    ) -> list[TargetFit]:
+        """Choose what one response depends on, by plain tests first."""
+        robust = self._robust is True
+        while True:
+            shared = self._share(robust=robust)
+            y = standardise(response) if target in self._table.nominal else shared.X[:, target]
+            fits = select(RowModel(shared, y), target, usable, levels, self._tol, required)
+            if robust or self._robust != "auto" or not any(fit.unsettled for fit in fits):
+                return fits
+            robust = True
+
+    def _share(self, *, robust: bool) -> SharedRows:
+        """Return what the plain or the robust tests of all targets share, made when it is first asked for."""
+        with self._lock:
+            if robust not in self._shared:
+                X, names, nominal = self._table.values, self._table.names, self._table.nominal
+                if robust:
+                    X = normal_scores(X)
+                    X[:, list(nominal)] = self._table.values[:, list(nominal)]
+                self._shared[robust] = share_rows(
+                    X,
+                    intervals=prepare(X, interval_bases(X, names, self._embedding, self._seed, nominal)),
+                    smooths=prepare(X, smooth_bases(X, N_SPLINES, nominal)),
+                    pairs=pair_basis(X, nominal) if self._interactions else None,
+                    robust=robust,
+                    nominal=nominal,
+                    many_targets=self._many_targets,
+                )
+            return self._shared[robust]
+
+
+def without_repeats(table: Table) -> Table:
+    """Drop rows that repeat another where that cannot be chance.
+
+    A bootstrap sample or a join repeats rows, and to any test ten copies of a row are ten times the evidence. Rows
+    without a value in a continuous column repeat by chance and stay.
+    """
+    values = np.nan_to_num(table.values, nan=np.inf)  # missing is missing
+    n = len(values)
+    if any(len(np.unique(column)) == n for column in values.T):
+        return table
+    _, first = np.unique(values, axis=0, return_index=True)
+    if len(first) == n:
+        return table
+    fine = [_is_fine(column) for column in values[first].T]
+    if not (any(fine) and _cannot_repeat(values[first])):
+        return table
+    kept = np.isin(np.arange(n), first) | np.isinf(values[:, fine]).all(axis=1)
+    return table if kept.all() else table.take(np.flatnonzero(kept))
+
+
+def _is_fine(column: NDArray[np.float64]) -> bool:
+    """Return whether a column's values are measured finely: they fill less than half of the steps in their range.
+
+    Counts, ages and codes fill nearly all of theirs.
+    """
+    values = np.unique(column[np.isfinite(column)])
+    if len(values) < FEWEST_VALUES:
+        return False
+    steps = (values[-1] - values[0]) / np.diff(values).min() + 1
+    return bool(len(values) < FILLED * steps)
+
+
+def _cannot_repeat(rows: NDArray[np.float64]) -> bool:
+    """Return whether distinct rows are so far from repeating each other that copies of them cannot be chance.
+
+    Either a column alone tells nearly all of them apart, or any one column can be missing and still nearly all differ:
+    rows that repeat by chance come with many more that differ in one column only.
+    """
+    codes = [np.unique(column, return_inverse=True)[1] for column in rows.T]
+    enough = NEARLY_ALL * len(rows)
+    if max(int(code.max()) + 1 for code in codes) >= enough:
+        return True
+    rng = np.random.default_rng(0)  # of a hash: rows are equal if and (almost surely) only if their sums are
+    hashes = [rng.integers(2**63, size=int(code.max()) + 1, dtype=np.uint64)[code] for code in codes]
+    total = np.sum(hashes, axis=0, dtype=np.uint64)
+    return len(hashes) > 1 and all(len(np.unique(total - own)) >= enough for own in hashes)
+
+
+def warn_about_repeats(table: Table, kept: Table, what: str, consequence: str, stacklevel: int) -> None:
+    """Tell how many rows of a table were not kept because they repeat another, if any."""
+    n, left_out = len(table.values), len(table.values) - len(kept.values)
+    if left_out:
+        warnings.warn(
+            f"{left_out} of {n} {what} repeat another row, which these columns do not do by chance (a bootstrap "
+            f"sample? a join?). {consequence}",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def warn_about_near_copies(table: Table, stacklevel: int) -> None:
+    """Name columns that say the same as another."""
+    numbers = np.setdiff1d(np.arange(table.shape[1]), list(table.nominal))
+    pairs = near_copies(table.values[:, numbers]) if len(table.values) >= FEWEST_VALUES else []
+    if pairs:
+        shown = listed(f"{table.names[numbers[a]]} ~ {table.names[numbers[b]]}" for a, b in pairs)
+        warnings.warn(
+            f"Columns that are nearly copies of each other: {shown}. Which of them has an edge is arbitrary. "
+            "Keep one of each.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )

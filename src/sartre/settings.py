@@ -1,0 +1,75 @@
+"""Settings of estimators and functions, checked in one error grammar: name, requirement, value received, next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+
+
+def position_of(item: int | str, names: Sequence[str], what: str) -> int:
+    """Return the position of a feature or variable given by its name or its number."""
+    if isinstance(item, str):
+        if item not in names:
+            raise ValueError(f"'{item}' is not a {what} here. There are {listed(names)}.")
+        return list(names).index(item)
+    if not 0 <= item < len(names):
+        raise ValueError(f"A {what} is numbered from 0 to {len(names) - 1}. Got {item}.")
+    return int(item)
+
+
+def check_number(
+    owner: str,
+    name: str,
+    value: Any,
+    *,
+    low: float,
+    high: float = np.inf,
+    integer: bool = False,
+    open_low: bool = False,
+) -> None:
+    """Check a numeric setting of a class or function, in scikit-learn's error grammar."""
+    kind, word = (Integral, "an int") if integer else (Real, "a float")
+    interval = f"{'(' if open_low else '['}{low}, {high}{')' if high == np.inf else ']'}"
+    complaint = f"The '{name}' parameter of {owner} must be {word} in the range {interval}. Got {value!r} instead."
+    if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
+        raise TypeError(complaint)
+    number: Any = value  # compared as it is: an int past the largest double is still out of range
+    if not (low <= number <= high) or number == np.inf or (open_low and number == low):
+        raise ValueError(complaint)
+
+
+def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -> None:
+    """Check a setting that is one of a few words, in scikit-learn's error grammar."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = map(repr, choices)
+        raise ValueError(
+            f"The '{name}' parameter of {owner} must be {', '.join(others)} or {last}. Got {value!r} instead."
+        )
+
+
+def seed_of(owner: str, random_state: RandomState) -> int:
+    """Return the whole number that all draws of a call follow from; a generator moves on, an int stays."""
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return int.from_bytes(random_state.bytes(16), "little")
+    if random_state is None:
+        return int.from_bytes(np.random.default_rng().bytes(16), "little")
+    check_number(owner, "random_state", random_state, low=0, integer=True)
+    return int(random_state)
+
+
+def listed(items: Iterable[object], shown: int = 5) -> str:
+    """Return the first few of some items, and how many more there are.
+
+    Examples
+    --------
+    >>> listed("abcdefg"), listed(["a", "b"])
+    ('a, b, c, d, e and 2 more', 'a, b')
+    """
+    texts = [str(item) for item in items]
+    rest = len(texts) - shown
+    return ", ".join(texts[:shown]) + (f" and {rest} more" if rest > 0 else "")

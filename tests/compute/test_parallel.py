@@ -1,0 +1,85 @@
+"""Work is spread by the joblib backend that is switched on, and what comes back does not depend on it."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from joblib.parallel import BACKENDS, ThreadingBackend
+
+from sartre import CausalDiscovery
+from sartre.compute.parallel import spread
+from sartre.evidence.stability import stability
+from sartre.order import FixedOrder
+from sartre.prune import SARTRE, CAMPruning
+
+
+class AllAtOnce(ThreadingBackend):
+    """A backend as Ray's: no memory in common, and no result before all are there."""
+
+    supports_sharedmem = False
+    supports_return_generator = False
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setitem(BACKENDS, "all at once", AllAtOnce)
+
+
+def table(n, seed):
+    rng = np.random.default_rng(seed)
+    a, c = rng.normal(size=(2, n))
+    b = np.sin(2 * a) + rng.normal(size=n) / 2
+    return pd.DataFrame({"a": a, "b": b, "c": c, "d": a * c + b**2 + rng.normal(size=n) / 2})
+
+
+def where(shared, number):
+    assert shared == "shared"
+    inner = list(spread(thread, None, [()] * 3))
+    return os.getpid(), threading.get_ident(), {result for _, result in inner}, number
+
+
+def thread(_):
+    return threading.get_ident()
+
+
+@pytest.mark.parametrize(
+    ("backend", "here"), [({}, True), ({"backend": "loky"}, False), ({"backend": "all at once"}, True)]
+)
+def test_tasks_run_where_the_backend_says_and_what_they_spread_stays_there(backend, here):
+    with joblib.parallel_config(**backend, n_jobs=2):
+        done = dict(spread(where, "shared", [(number,) for number in range(6)], n_jobs=2))
+    assert [done[k][-1] for k in range(6)] == list(range(6))
+    assert ({pid for pid, *_ in done.values()} == {os.getpid()}) == here
+    if backend:
+        assert all(inner == {mine} for _, mine, inner, _ in done.values())
+
+
+def test_without_a_backend_and_a_number_all_is_done_in_this_thread():
+    assert {result for _, result in spread(thread, None, [()] * 3)} == {threading.get_ident()}
+    assert list(spread(thread, None, [])) == []
+
+
+@pytest.mark.parametrize("backend", ["loky", "all at once"])
+@pytest.mark.parametrize("prune", [SARTRE(), SARTRE(0.1), CAMPruning()])
+def test_graphs_do_not_depend_on_the_backend(prune, backend):
+    frame = table(400, seed=1)
+    frame.loc[:40, "b"] = np.nan
+    model = CausalDiscovery(FixedOrder(list("abcd")), prune, missing="bin", random_state=0)
+    here = model.fit(frame).edges_
+    with joblib.parallel_config(backend, n_jobs=2):
+        pd.testing.assert_frame_equal(model.fit(frame).edges_, here, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("backend", ["all at once", "threading"])
+def test_half_samples_do_not_depend_on_the_backend(backend):
+    frame = table(300, seed=2)
+    here = stability(CausalDiscovery(FixedOrder(list("abcd"))), frame, n_pairs=2, random_state=0)
+    with joblib.parallel_config(backend, n_jobs=2):
+        there = stability(CausalDiscovery(FixedOrder(list("abcd"))), frame, n_pairs=2, random_state=0)
+    np.testing.assert_array_equal(there.edge_frequency, here.edge_frequency)
+    np.testing.assert_array_equal(there.order_frequency, here.order_frequency)

@@ -1,0 +1,165 @@
+"""What goes out to another tool comes back the same, whatever the names are."""
+
+from __future__ import annotations
+
+import contextlib
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sartre.graph.dag import DIRECTION, Dag
+
+HOSTILE = [
+    'quo"te',
+    "back\\slash",
+    'back\\"quote',
+    "two words",
+    "new\nline",
+    "naïve 変数 🙂",
+    "<script>alert(1)</script>",
+    "a -> b",
+    "graph",
+    "edge",
+    "a; b, c // d",
+    "&amp; [x] {y}",
+    "12",
+    "-",
+    "",
+]
+NAMES = st.lists(st.text(max_size=5) | st.sampled_from(HOSTILE), min_size=0, max_size=6, unique=True)
+
+
+@st.composite
+def dags(draw) -> Dag:
+    names = draw(NAMES)
+    d = len(names)
+    bits = np.array(draw(st.lists(st.booleans(), min_size=d * d, max_size=d * d)), dtype=bool)
+    return Dag(np.triu(bits.reshape(d, d), 1), names)
+
+
+def hostile(names=HOSTILE) -> Dag:
+    return Dag.from_edges([(names[i], names[j]) for j in range(len(names)) for i in range(0, j, 3)], names)
+
+
+def same(dag: Dag, twin: Dag) -> bool:
+    return twin.names == dag.names and twin.edges == dag.edges
+
+
+@given(dags())
+def test_gml_and_dot_give_every_graph_back(dag):
+    assert same(dag, Dag.from_gml(dag.to_gml()))
+    assert same(dag, Dag.from_dot(dag.to_dot()))
+
+
+@pytest.mark.parametrize(("write", "read"), [(Dag.to_graphml, Dag.from_graphml), (Dag.to_dagitty, Dag.from_dagitty)])
+@given(dag=dags())
+def test_graphml_and_dagitty_give_every_graph_back_or_say_which_name_they_cannot_write(write, read, dag):
+    try:
+        text = write(dag)
+    except ValueError as error:
+        assert "has no way to write the name" in str(error)  # noqa: PT017 - both outcomes are right
+        assert not all(name.isprintable() and name.isalnum() for name in dag.names)
+    else:
+        assert same(dag, read(text))
+
+
+@given(dags())
+def test_matrices_and_tables_give_every_graph_back(dag):
+    assert same(dag, Dag.from_lingam(dag.to_lingam(), dag.names))
+    assert same(dag, Dag.from_causal_learn(dag.to_causal_learn(), dag.names))
+    assert same(dag, Dag.from_frame(dag.to_frame(), dag.names))
+
+
+def test_hostile_names_survive_every_text():
+    assert same(hostile(), Dag.from_gml(hostile().to_gml()))
+    assert same(hostile(), Dag.from_graphml(hostile().to_graphml()))
+    assert same(hostile(), Dag.from_dot(hostile().to_dot()))
+    one_line = hostile([name for name in HOSTILE if "\n" not in name])
+    assert same(one_line, Dag.from_dagitty(one_line.to_dagitty()))
+
+
+def test_each_border_spells_its_direction():
+    dag = Dag.from_edges([("cause", "effect")])
+    assert f'direction "{DIRECTION}"' in dag.to_gml()
+    assert "directed 1" in dag.to_gml()
+    assert "source -&gt; target" in dag.to_graphml()
+    assert 'edgedefault="directed"' in dag.to_graphml()
+    assert f"// {DIRECTION}" in dag.to_dot()
+    for text in (dag.to_dot(), dag.to_dagitty()):
+        assert '"cause" -> "effect"' in text
+    assert dag.to_frame().to_dict("records") == [{"source": "cause", "target": "effect"}]
+    assert dag.to_lingam().tolist() == [[0, 0], [1, 0]]  # row effect, column cause
+    assert dag.to_causal_learn().tolist() == [[0, -1], [1, 0]]  # tail at the cause, arrow at the effect
+    assert dag.to_networkx().graph == {"direction": DIRECTION}
+
+
+def test_other_tools_read_our_files_in_the_same_direction():
+    dag = hostile()
+    assert set(nx.parse_gml(dag.to_gml()).edges) == set(dag.edges)
+    graph = nx.parse_graphml(dag.to_graphml())
+    name = {node: data.get("name", "") for node, data in graph.nodes(data=True)}
+    assert {(name[source], name[target]) for source, target in graph.edges} == set(dag.edges)
+
+
+def test_dowhy_gets_a_graph_whose_variables_are_all_observed():
+    graph = Dag.from_edges([("a", "b")], ["a", "b", "lone"]).to_dowhy()
+    assert list(graph.edges) == [("a", "b")]
+    assert set(dict(graph.nodes(data="observed")).values()) == {"yes"}
+
+
+def test_what_people_write_by_hand_is_read():
+    text = """strict digraph G { rankdir=LR; node [shape=box]  # no comment here
+      /* the garden */ rain -> wet -> slippery [color="red", label="[x]"];
+      wet <- sprinkler // turned around
+      "lone one" [pos="0,1"]
+    }"""
+    dag = Dag.from_dot(text.replace("  # no comment here", "\n# a comment"))
+    assert dag.names == ["rain", "wet", "slippery", "sprinkler", "lone one"]
+    assert set(dag.edges) == {("rain", "wet"), ("wet", "slippery"), ("sprinkler", "wet")}
+    assert Dag.from_dagitty('dag{\nbb="0,0,1,1"\nX [exposure,pos="0,0"]\nY [outcome]\nX -> Y\n}').edges == [("X", "Y")]
+    assert Dag.from_graphml(nx_graphml([("a", "b")])).edges == [("a", "b")]
+
+
+def nx_graphml(edges) -> str:
+    return "\n".join(nx.generate_graphml(nx.DiGraph(edges)))
+
+
+PIECES = ["digraph", "dag", "{", "}", "[", "]", "=", "->", "<-", "--", "<->", "a", "b", '"c d"', ";", "node", "?", '"']
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=9), st.sampled_from(["", "digraph {", "dag {"]))
+def test_a_broken_text_is_refused_and_never_breaks_the_reader(pieces, opening):
+    text = " ".join([opening, *pieces, "}" if opening else ""])
+    for read in (Dag.from_dot, Dag.from_dagitty):
+        with contextlib.suppress(ValueError):
+            assert all(name in text for name in read(text).names)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Dag.from_dot("graph { a -- b }"), "must be written as 'digraph { ... }'. Got 'graph { a -- b }'"),
+        (lambda: Dag.from_dot("digraph { a -> b"), "must be written as 'digraph"),
+        (lambda: Dag.from_dot("digraph }"), "must be written as 'digraph"),
+        (lambda: Dag.from_dot(""), "must be written as 'digraph"),
+        (lambda: Dag.from_dot("digraph { a -- b }"), "must be '->' or '<-'. Got 'a --'"),
+        (lambda: Dag.from_dagitty("dag { a <-> b }"), "must be '->' or '<-'. Got 'a <->'"),
+        (lambda: Dag.from_dagitty("pdag { a -> b }"), "must be written as 'dag"),
+        (lambda: Dag.from_dot("digraph { {a b} -> c }"), "names and arrows. Got '{' for a name"),
+        (lambda: Dag.from_dot("digraph { a -> }"), "Got '}' for a name"),
+        (lambda: Dag.from_dot("digraph { a -> ? }"), r"This is not DOT: '\? }'"),
+        (lambda: Dag.from_dot("digraph { a -> b -> a }"), "must have no cycle"),
+        (lambda: Dag.from_dot("digraph { a [x }"), "'\\[' without"),
+        (lambda: Dag(np.zeros((1, 1)), ["end\\"]).to_dagitty(), "DAGitty has no way to write the name"),
+        (lambda: Dag(np.zeros((1, 1)), ["bell\x07"]).to_graphml(), "GraphML has no way to write the name"),
+        (lambda: Dag.from_frame(pd.DataFrame({"from": [1]})), "Missing: \\['source', 'target'\\]"),
+        (lambda: Dag.from_causal_learn([[0, -1], [-1, 0]]), r"Got -1 at \[0, 1\] and -1 at \[1, 0\]"),
+    ],
+)
+def test_what_is_no_dag_is_refused_in_one_sentence(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,168 @@
+"""OrderSearch: it climbs from its start, whatever the units, and obeys what must precede what."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sartre.metrics import order_divergence
+from sartre.order import SCORE, FixedOrder, OrderSearch
+from sartre.order.search.climb import Climb
+from sartre.order.search.local_scores import LocalScores
+from sartre.simulate import random_dag, simulate
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate(random_dag(8, 12, random_state=3), 500, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    return OrderSearch(random_state=0).fit(data.X)
+
+
+def total(X, order):
+    """Sum of the local scores of an order, from scratch."""
+    scores = LocalScores(np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0)))
+    return sum(scores(int(v), sum(1 << int(u) for u in order[:place])).value for place, v in enumerate(order))
+
+
+def test_the_scores_kept_are_those_of_the_orders(data, fitted):
+    X = data.X.to_numpy()
+    assert fitted.score_ == pytest.approx(total(X, fitted.order_), abs=1e-9)
+    assert fitted.start_score_ == pytest.approx(total(X, fitted.start_order_), abs=1e-9)
+    assert fitted.local_scores_.sum() == pytest.approx(fitted.score_)
+    np.testing.assert_array_equal(fitted.start_order_, fitted.start_step_.order_)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_search_never_ends_below_its_start(data, seed):
+    start = np.random.default_rng(seed).permutation(8)
+    search = OrderSearch(FixedOrder(start.tolist())).fit(data.X)
+    assert search.score_ <= search.start_score_
+    assert sorted(search.order_) == list(range(8))
+    assert order_divergence(data.dag, search.order_) <= order_divergence(data.dag, start)
+
+
+def test_no_insertion_of_one_variable_is_left_that_gains(data, fitted):
+    X, order = data.X.to_numpy(), fitted.order_.tolist()
+    for here in range(8):
+        for to in range(8):
+            moved = [*order[:here], *order[here + 1 :]]
+            moved.insert(to, order[here])
+            assert total(X, moved) >= fitted.score_ - 6 / 500 - 1e-9
+
+
+def test_on_three_variables_it_finds_the_best_of_all_orders():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=400)
+    b = np.sin(2 * a) + rng.normal(size=400) / 2
+    X = np.column_stack([b, np.cos(b) * a + rng.normal(size=400) / 2, a])
+    best = min(permutations(range(3)), key=lambda order: total(X, order))
+    for start in permutations(range(3)):
+        assert OrderSearch(FixedOrder(start)).fit(X).order_.tolist() == list(best) == [2, 0, 1]
+
+
+def test_the_units_of_the_columns_do_not_matter(data, fitted):
+    rng = np.random.default_rng(1)
+    for X in (data.X * 10.0 ** rng.integers(-6, 7, 8) + rng.normal(size=8), (data.X - data.X.mean()) / data.X.std()):
+        other = OrderSearch(random_state=0).fit(X)
+        np.testing.assert_array_equal(other.order_, fitted.order_)
+        np.testing.assert_allclose(other.local_scores_, fitted.local_scores_, rtol=1e-6, atol=1e-9)
+
+
+def test_permuting_columns_permutes_the_order(data, fitted):
+    columns = list(np.random.default_rng(0).permutation(data.X.columns))
+    other = OrderSearch(random_state=0).fit(data.X[columns])
+    assert [columns[j] for j in other.order_] == [data.X.columns[j] for j in fitted.order_]
+
+
+def test_the_same_seed_gives_the_same_order_whatever_the_threads(data):
+    search = OrderSearch(SCORE(max_samples=100), random_state=5)
+    first, second = search.fit(data.X).order_, clone(search).set_params(n_jobs=2).fit(data.X).order_
+    np.testing.assert_array_equal(first, second)
+    assert search.start_step_.random_state == 5
+
+
+@pytest.mark.parametrize("scale", ["standard", "raw"])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_must_precede_what_is_obeyed_by_start_and_end(data, seed, scale):
+    rng = np.random.default_rng(seed)
+    rank = rng.permutation(8)  # demands that contradict the data as often as not
+    before = (rng.random((8, 8)) < 0.3) & (rank[:, None] < rank)
+    search = OrderSearch(scale=scale, random_state=0).fit(data.X, before=before)
+    for order in (search.start_order_, search.order_):
+        position = np.argsort(order)
+        assert (position[:, None] < position)[before].all()
+    assert search.score_ <= search.start_score_
+
+
+def test_a_reversal_takes_along_what_the_variable_needs():
+    """0 and 1 stand before 2, which uses both; only together can 1 and 2 pass 0, and 1 must come first."""
+
+    def score(v, inside):
+        return {0: -9.0 if inside == 0b110 else 0.0, 1: 0.0, 2: -5.0 if inside & 0b010 else 0.0}[v]
+
+    def used(v, inside):
+        return inside if v == 2 else 0
+
+    climb = Climb(score, used, [0, 1, 2], np.zeros((3, 3), dtype=bool))
+    climb.run(0.01)
+    assert climb.order == [1, 2, 0]
+    kept = np.zeros((3, 3), dtype=bool)
+    kept[0, 1] = True
+    climb = Climb(score, used, [0, 1, 2], kept)
+    climb.run(0.01)
+    assert climb.order == [0, 1, 2]
+
+
+def test_equal_noise_variances_tell_the_direction_of_a_straight_line():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=1000)
+    b = a + rng.normal(size=1000)
+    X = np.column_stack([b + rng.normal(size=1000), a, b])
+    for start in permutations(range(3)):
+        assert OrderSearch(FixedOrder(start), scale="raw").fit(X).order_.tolist() == [1, 2, 0]
+
+
+@pytest.mark.filterwarnings("ignore:Constant columns", "ignore:Duplicated columns")
+@pytest.mark.parametrize("scale", ["standard", "raw"])
+def test_awkward_tables_have_an_order(scale):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 50))
+    tables = {
+        "two": np.column_stack([x, np.sin(3 * x) + y / 4]),
+        "one": x[:, None],
+        "copies": np.column_stack([x, x, -x]),
+        "dependent": np.column_stack([x, y, x + y, x * y]),
+        "discrete": np.column_stack([rng.integers(0, 2, 50), rng.integers(0, 3, 50), rng.poisson(1, 50)]),
+        "constant": np.column_stack([np.ones(50), x, np.zeros(50), x**2 + y]),
+        "all constant": np.ones((50, 3)),
+        "wide": rng.normal(size=(12, 20)),
+    }
+    for name, X in tables.items():
+        search = OrderSearch(scale=scale, random_state=0).fit(X)
+        assert sorted(search.order_) == list(range(X.shape[1])), name
+        assert np.isfinite(search.score_), name
+    constant = OrderSearch(scale=scale, random_state=0).fit(tables["constant"])
+    assert set(constant.order_[:2]) == {0, 2}
+    assert np.isnan(constant.local_scores_[[0, 2]]).all()
+
+
+@pytest.mark.filterwarnings("ignore:Constant columns")
+def test_a_constant_column_comes_after_what_must_precede_it():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    before = np.zeros((3, 3), dtype=bool)
+    before[2, 0] = before[0, 1] = True  # the effect, then the constant, then the cause
+    X = np.column_stack([np.ones(60), x, np.sin(2 * x) + rng.normal(size=60) / 4])
+    assert OrderSearch().fit(X, before=before).order_.tolist() == [2, 0, 1]
+
+
+def test_a_wrong_scale_is_refused(data):
+    with pytest.raises(ValueError, match="The 'scale' parameter of OrderSearch must be 'standard' or 'raw'"):
+        OrderSearch(scale="none").fit(data.X)

@@ -1,0 +1,183 @@
+"""Plans: sums of fitted terms, scaled to the machine, for any size and without running anything."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite, isnan
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sartre.plan
+from sartre import CausalDiscovery
+from sartre.additive.bases.trees import Embedding
+from sartre.data import table as tables
+from sartre.order import CAM, RESIT, SCORE, CaPS, DiffAN, FixedOrder, NoGAM, OrderSearch, R2Sort, RandomOrder
+from sartre.plan.estimate import COSTS, machine, plan, reading_step, shape_of, tasks_of
+from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning
+
+TABLE = json.loads(COSTS.read_text(encoding="utf-8"))
+ORDERERS = [OrderSearch(), SCORE(), SCORE(exact=True), CaPS(), NoGAM(), CAM(), RESIT(), DiffAN(), R2Sort()]
+PRUNERS = [SARTRE(), SARTRE(penalty=0.1), CAMPruning(), DAS(), CaPSPruning()]
+
+
+@pytest.fixture(autouse=True)
+def same_machine(monkeypatch):
+    """Take this machine for the one that was measured, so that plans are equal whatever else it does."""
+    monkeypatch.setattr(sartre.plan, "machine", lambda: {"products": 1.0, "loops": 1.0})
+    monkeypatch.setattr(sartre.plan, "_memory_there", lambda: 16e9)
+
+
+def seconds(order=None, prune=None, shape=(1000, 20), n_jobs=None):
+    """Return the seconds of the two steps."""
+    return [step.seconds for step in plan(CausalDiscovery(order, prune, n_jobs=n_jobs), shape).steps]
+
+
+@pytest.mark.parametrize("name", TABLE["costs"])
+def test_every_cost_is_positive_and_its_range_holds_the_estimate(name):
+    cost = TABLE["costs"][name]
+    assert cost["kind"] in TABLE["references"]
+    assert all(a > 0 for a, _, _ in cost["seconds"] + cost["bytes"])
+    assert len(cost["seconds"]) >= 1
+    assert cost["range"][0] < 1 < cost["range"][1]
+
+
+@pytest.mark.parametrize("order", ORDERERS, ids=str)
+@pytest.mark.parametrize("prune", PRUNERS[:1])
+def test_more_rows_and_more_variables_take_longer(order, prune):
+    small, long, wide = (seconds(order, prune, shape) for shape in ((200, 10), (400, 10), (200, 20)))
+    assert 0 < small[0] < wide[0]
+    assert 0 < small[0] <= long[0]
+
+
+@pytest.mark.parametrize("prune", PRUNERS, ids=str)
+def test_pruning_grows_with_rows_and_variables(prune):
+    small, long, wide = (seconds(R2Sort(), prune, shape)[1] for shape in ((200, 10), (400, 10), (200, 20)))
+    assert 0 < small < wide
+    assert small < long
+
+
+def test_exact_orders_and_their_memory_take_more():
+    fast, exact = (plan(CausalDiscovery(SCORE(exact=exact)), (2000, 50)).steps[0] for exact in (False, True))
+    assert exact.seconds > fast.seconds
+    assert exact.bytes > fast.bytes > 4 * 2000**2  # the kernel matrix alone
+
+
+def test_more_rows_than_max_samples_cost_nothing():
+    assert seconds(SCORE(max_samples=500), shape=(10**6, 20))[0] == seconds(SCORE(), shape=(500, 20))[0]
+
+
+@pytest.mark.parametrize("prune", PRUNERS[:2], ids=str)
+def test_of_many_rows_all_but_a_sample_are_only_counted(prune):
+    sample, many, more = (plan(CausalDiscovery(prune=prune), (n, 20)) for n in (tables.SAMPLE_ROWS, 10**6, 2 * 10**6))
+    assert sample.steps[0] == many.steps[0] == more.steps[0]
+    counting = [found.steps[1].seconds - sample.steps[1].seconds for found in (many, more)]
+    assert 0 < counting[0] < 60
+    assert counting[1] == pytest.approx(2 * counting[0])
+    assert more.total.bytes < 2 * sample.total.bytes + 8 * 20 * 2 * 10**6
+    assert "fit_batches" in many.advice[-1]
+    assert "50,000 are sampled" in many.advice[-1]
+
+
+@pytest.mark.parametrize(
+    ("prune", "d"), [(CAMPruning(), 20), (SARTRE(), 301), (SARTRE(0.1, embedding=Embedding("forest")), 20)], ids=str
+)
+def test_all_rows_are_seen_where_they_are_not_counted(prune, d):
+    sample, many = (
+        plan(CausalDiscovery(R2Sort(), prune), (n, d)) for n in (tables.SAMPLE_ROWS, 10 * tables.SAMPLE_ROWS)
+    )
+    assert many.steps[0].seconds > 3 * sample.steps[0].seconds
+    assert many.steps[1].seconds > 5 * sample.steps[1].seconds
+    assert not any("fit_batches" in line for line in many.advice)
+
+
+def test_a_search_costs_its_start_and_its_climb():
+    whole = seconds(OrderSearch())[0]
+    climb = seconds(OrderSearch(FixedOrder(list(range(20)))))[0]
+    assert whole == pytest.approx(climb + seconds(SCORE(max_samples=1000))[0])
+
+
+def test_a_given_order_costs_nothing():
+    step = plan(CausalDiscovery(FixedOrder([0, 1])), (1000, 2)).steps[0]
+    assert (step.seconds, step.high) == (0, 0)
+
+
+def test_threads_share_the_work_of_the_steps_that_have_them():
+    one, four = seconds(SCORE()), seconds(SCORE(), n_jobs=4)
+    assert one[0] / 4 < four[0] < one[0] / 2
+    assert seconds(SCORE(n_jobs=1), n_jobs=4)[0] == one[0]  # its own setting
+    assert seconds(CAM(), n_jobs=4)[0] == seconds(CAM())[0]  # has none
+
+
+def test_a_machine_half_as_fast_takes_twice_as_long(monkeypatch):
+    before = seconds()
+    monkeypatch.setattr(sartre.plan, "machine", lambda: {"products": 2.0, "loops": 2.0})
+    assert seconds() == pytest.approx([2 * value for value in before])
+
+
+def test_the_machine_is_told_by_two_positive_numbers():
+    assert all(value > 0 for value in machine().values())
+    assert set(machine()) == set(TABLE["references"])
+
+
+def test_nothing_is_run(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError
+
+    for step in (OrderSearch, SCORE, SARTRE):
+        monkeypatch.setattr(step, "fit", refuse)
+    assert isfinite(CausalDiscovery().plan(np.zeros((50, 3))).total.seconds)
+
+
+def test_hopeless_sizes_are_told_with_what_to_do_instead():
+    found = CausalDiscovery(SCORE(exact=True)).plan((10**6, 5000))
+    text = str(found)
+    assert "years" in text
+    for hint in (
+        "SCORE(max_samples=1000)",
+        'device="cuda"',
+        "SARTRE(penalty=0.1)",
+        "of memory are needed",
+    ):
+        assert hint in text
+    assert found.total.high > found.total.seconds > found.total.low
+
+
+def test_what_is_quick_needs_no_advice():
+    assert CausalDiscovery().plan((500, 10)).advice == ()
+
+
+def test_the_total_is_the_sum_of_the_steps_and_holds_the_table():
+    found = CausalDiscovery().plan((500, 10))
+    assert found.total.seconds == pytest.approx(sum(step.seconds for step in found.steps))
+    assert found.total.bytes == max(step.bytes for step in found.steps) + 8 * 500 * 10
+
+
+def test_a_method_that_was_not_measured_is_not_known():
+    class Own(RandomOrder):
+        pass
+
+    for order in (Own(), SCORE(device="cuda")):
+        found = CausalDiscovery(order).plan((500, 10))
+        assert isnan(found.steps[0].seconds)
+        assert "not known" in str(found)
+        assert "nothing was measured for it" in found.advice[0]
+        for reading in (None, reading_step("a.csv", 500, 10)):
+            assert isnan(plan(CausalDiscovery(order), (500, 10), reading).total.bytes)
+
+
+def test_costs_go_by_the_settings():
+    assert [task.cost for task in tasks_of("SARTRE", SARTRE(penalty=0.1), 10)] == ["SARTRE penalty"]
+    assert [task.cost for task in tasks_of("CaPS", CaPS(), 10)] == ["SCORE exact"]
+
+
+@pytest.mark.parametrize("X", [np.zeros((7, 3)), pd.DataFrame(np.zeros((7, 3))), [[0.0] * 3] * 7, (7, 3)])
+def test_shapes_are_those_of_tables_or_given(X):
+    assert shape_of(X) == (7, 3)
+
+
+@pytest.mark.parametrize("X", [np.zeros(3), (0, 3), (3, 4, 5), 7])
+def test_what_has_no_rows_and_variables_is_refused(X):
+    with pytest.raises(ValueError, match=r"A plan needs a table, or its shape \(n, d\)"):
+        CausalDiscovery().plan(X)
