@@ -5,7 +5,9 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 WHEEL := .venv-wheel
 
-.PHONY: help demo test lint format docs build bench bench-accuracy bench-orders clean
+LOWEST := .venv-lowest
+
+.PHONY: help demo test lint format docs build lowest bench bench-accuracy bench-orders clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -46,6 +48,17 @@ build: $(VENV)/.installed  ## build the wheel, and try it in an environment with
 	$(WHEEL)/bin/sartre --version
 	cd dist && ../$(WHEEL)/bin/python ../.ci/installed.py
 
+lowest: $(VENV)/.installed  ## run the fast tests with the lowest version of every dependency that is allowed
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(BIN)/uv pip compile --quiet --resolution lowest-direct --python $(LOWEST)/bin/python pyproject.toml \
+	  --extra arrow --extra report --output-file $(LOWEST)/requirements.txt
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --requirements $(LOWEST)/requirements.txt
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --requirements $(LOWEST)/requirements.txt \
+	  hypothesis polars pytest pytest-xdist
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --no-deps --editable .
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n auto -W ignore::DeprecationWarning \
+	  $(FAST_TESTS)
+
 $(BENCH)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --upgrade pip
@@ -66,5 +79,5 @@ bench-orders: $(BENCH)/.installed  ## orders and whole graphs on simulated data 
 	$(BENCH)/bin/python benchmarks/end_to_end.py
 
 clean:  ## remove the environments and caches
-	rm -rf $(VENV) $(BENCH) $(WHEEL) .venv-peers .pytest_cache .ruff_cache dist site
+	rm -rf $(VENV) $(BENCH) $(WHEEL) $(LOWEST) .venv-peers .pytest_cache .ruff_cache dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -73,6 +73,8 @@ class SupervisedPruning(BaseEstimator):
         self.adjacency_matrix_ = np.zeros((table.shape[1], table.shape[1]), dtype=np.uint8)
         rows = []
         for target, parents, kept in edges.targets():
+            if len(parents) == 0:
+                continue
             y, name = table.values[:, target], table.names[target]
             bases = [
                 supervised_intervals(self.kind, table.values[:, j], y, stream(self.random_state, table.names[j], name))

@@ -85,7 +85,9 @@ def test_straight_effects_get_one_degree_of_freedom_and_wiggly_ones_more():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 2))
     y = X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(size=1000) / 2
-    products = gram_of_design(prepare(X, [spline(column, 10).basis() for column in X.T]), ((y - y.mean()) / y.std())[:, None])
+    products = gram_of_design(
+        prepare(X, [spline(column, 10).basis() for column in X.T]), ((y - y.mean()) / y.std())[:, None]
+    )
     fit = fit_smooths(products, 0, np.arange(2))
     assert fit.edf[0] < 2
     assert fit.edf[1] > 5

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from command_line import names_in, run
 
-from sartre import Dag, files
+from sartre import Dag
+from sartre.data import read_arrow
 from sartre.data import table as tables
 
 pytest.importorskip("pyarrow")
@@ -25,26 +26,28 @@ def parts(table, folder):
     return "water"
 
 
-@pytest.mark.parametrize("options", [[], ["--penalty", "0.1"], ["--columns", "rain,river"]])
-def test_a_folder_gives_what_a_file_gives(parts, folder, monkeypatch, options):
+@pytest.mark.parametrize(
+    ("options", "additive"), [([], 200), (["--penalty", "0.1"], 100), (["--columns", "rain,river"], 200)]
+)
+def test_a_folder_gives_what_a_file_gives(parts, folder, monkeypatch, options, additive):
     monkeypatch.setattr(tables, "SAMPLE_ROWS", 100)
     graphs = []
     for source in (parts, "whole.parquet"):
         result = run("discover", source, *options, "--out", f"of-{source}")
         assert result.exit_code == 0, result.stderr
-        assert "Rows seen: order 100, additive 200" in result.stdout
+        assert f"Rows seen: order 100, additive {additive}" in result.stdout
         document = json.loads((folder / f"of-{source}" / "graph.json").read_text())
-        assert document["run"]["rows_seen"]["additive"] == 200
+        assert document["run"]["rows_seen"]["additive"] == additive
         graphs.append((Dag.from_dict(document), document["edges"]))
     assert graphs[0] == graphs[1]
 
 
 def test_a_large_file_is_read_in_batches(parts, folder, monkeypatch):
     assert parts in names_in(folder)
-    assert files.in_batches(folder / parts)
-    assert not files.in_batches(folder / "whole.parquet")
-    monkeypatch.setattr(files, "_LARGE", 1000)
-    assert files.in_batches(folder / "whole.parquet")
+    assert read_arrow.in_batches(folder / parts)
+    assert not read_arrow.in_batches(folder / "whole.parquet")
+    monkeypatch.setattr(read_arrow, "_LARGE", 1000)
+    assert read_arrow.in_batches(folder / "whole.parquet")
     assert run("discover", "whole.parquet").exit_code == 0
 
 
@@ -60,7 +63,7 @@ def test_a_folder_has_the_plan_of_all_its_files(parts):
         (["--stability", "2"], "--stability needs all rows in memory"),
         (["--missing", "bin"], "must be 'error' or 'drop'"),
         (["--columns", "snow"], "There is no column 'snow'"),
-        (["--prune", "CAMPruning"], "has a 'fit_batches', as SARTRE has"),
+        (["--prune", "CAMPruning"], "has the tag 'takes_row_source', as SARTRE has"),
     ],
 )
 def test_what_batches_cannot_do_is_refused(parts, options, message):

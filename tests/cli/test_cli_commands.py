@@ -103,7 +103,7 @@ def test_an_evaluation_is_printed_with_what_it_means(graphs):  # noqa: ARG001
     ("name", "content", "message"),
     [
         ("nope.json", None, "There is no file 'nope.json'"),
-        ("guess.txt", "a -> b", "A graph is read from a file that ends in .csv, .tsv, .json, .dot"),
+        ("guess.txt", "a -> b", "A graph is kept in a file that ends in .json, .csv, .tsv, .dot"),
         ("guess.json", "", "'guess.json': "),
         ("guess.json", "[1]", "'guess.json' holds no graph in the form of .json"),
         ("guess.json", '{"direction": "source -> target", "nodes": ["a"], "edges": [{}]}', "'guess.json' holds no"),
@@ -111,9 +111,9 @@ def test_an_evaluation_is_printed_with_what_it_means(graphs):  # noqa: ARG001
         ("guess.gml", "graph [", "'guess.gml' holds no graph in the form of .gml"),
         ("guess.graphml", "<graphml", "'guess.graphml' holds no graph in the form of .graphml"),
         ("guess.dot", "digraph {", "'guess.dot': "),
-        ("guess.csv", "from,to\na,b\n", "A table of edges must have the columns source and target."),
+        ("guess.csv", "from,to\na,b\n", "'guess.csv': A table of edges must have the columns source and target."),
         ("guess.csv", "source,target\na,strange\n", "'guess.csv' has an edge of 'strange', which is not a variable of"),
-        ("guess.csv", "", "'guess.csv' is empty"),
+        ("guess.csv", "", "'guess.csv': it is empty"),
     ],
 )
 def test_what_is_no_graph_is_refused_in_one_sentence(graphs, folder, name, content, message):  # noqa: ARG001

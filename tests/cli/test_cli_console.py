@@ -137,7 +137,12 @@ def test_of_a_stability_selection_only_its_own_messages_are_shown():
         show = shown.append
 
     handler = _console._Handler(View())
-    for name, text in [("order.score", "a"), ("confidence", "b"), ("order.score", "c"), ("confidence", "d")]:
+    for name, text in [
+        ("order.score", "a"),
+        ("evidence.stability", "b"),
+        ("order.score", "c"),
+        ("evidence.stability", "d"),
+    ]:
         handler.emit(logging.LogRecord(f"sartre.{name}", logging.INFO, "", 0, text, (), None))
     handler.begin("e")
     handler.emit(logging.LogRecord("sartre.report", logging.INFO, "", 0, "f", (), None))

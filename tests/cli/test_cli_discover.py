@@ -225,7 +225,7 @@ def test_bad_data_ends_in_one_sentence_and_nothing_is_written(folder, content, m
         (["--prune", "magic"], "Error: There is no method 'magic' for --prune; there are CAMPruning, CaPSPruning, DAS"),
         (
             ["--prune", "DAS", "--level", "0.1"],
-            "Error: --level and --penalty are settings of SARTRE; for DAS, use --set",
+            "Error: --level is a setting of SARTRE, which DAS does not have. For its own settings, use --set",
         ),
         (
             ["--set", "prune.lambda=1"],

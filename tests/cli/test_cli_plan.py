@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from command_line import names_in, run
 
-from sartre import files
+from sartre.data import read_file
 
 
 def test_a_plan_names_the_steps_and_writes_nothing(table, folder):
@@ -48,8 +48,8 @@ def test_what_is_not_known_is_null(table):
 
 
 def test_of_a_long_file_only_the_beginning_is_read(table, monkeypatch):
-    monkeypatch.setattr(files, "_HEAD", 3000)
-    frame, n = files.peek(table)
+    monkeypatch.setattr(read_file, "_HEAD", 3000)
+    frame, n = read_file.peek(table)
     assert len(frame) < 100
     assert n == pytest.approx(200, rel=0.1)
     assert list(frame.columns) == ["flood", "rain", "river"]
@@ -58,7 +58,7 @@ def test_of_a_long_file_only_the_beginning_is_read(table, monkeypatch):
 def test_parquet_tells_its_rows(folder):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"a": range(500), "b": range(500)}).to_parquet(folder / "long.parquet")
-    frame, n = files.peek(folder / "long.parquet")
+    frame, n = read_file.peek(folder / "long.parquet")
     assert (n, list(frame.columns)) == (500, ["a", "b"])
     assert run("plan", "long.parquet").stdout.startswith("500 rows, 2 variables")
 

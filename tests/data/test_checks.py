@@ -338,7 +338,11 @@ def test_an_order_that_is_no_permutation_is_refused(order, message):
 
 def test_candidates_are_the_pairs_that_order_and_mask_allow():
     order = np.array([2, 0, 1])
-    assert check_edges(order, None, None, NAMES).allowed.tolist() == [[False, True, False], [False] * 3, [True, True, False]]
+    assert check_edges(order, None, None, NAMES).allowed.tolist() == [
+        [False, True, False],
+        [False] * 3,
+        [True, True, False],
+    ]
     mask = np.zeros((3, 3), dtype=int)
     mask[2, 1] = mask[1, 2] = mask[0, 0] = 1
     allowed = check_edges(order, mask, None, NAMES).allowed

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from sartre import CausalDiscovery, Knowledge
-from sartre.additive.bases.trees import Embedding
 from sartre.data import table as tables
 from sartre.data.batches import Batches
 from sartre.data.checks import as_table
@@ -157,7 +156,7 @@ def test_what_cannot_work_is_refused_in_one_sentence(tmp_path):
         model.fit_batches(reader)
     with pytest.raises(TypeError, match="Got a int"):
         model.fit_batches(3)
-    with pytest.raises(TypeError, match="has a 'fit_batches', as SARTRE has"):
+    with pytest.raises(TypeError, match="has the tag 'takes_row_source', as SARTRE has"):
         CausalDiscovery(prune=CAMPruning()).fit_batches([frame])
     with pytest.raises(ValueError, match="no batch at all"):
         model.fit_batches([])
@@ -169,8 +168,6 @@ def test_what_cannot_work_is_refused_in_one_sentence(tmp_path):
         model.fit_batches([frame, frame.assign(a="text")])
     with pytest.raises(ValueError, match="'b' holds infinity"):
         model.fit_batches([frame.assign(b=np.inf)])
-    with pytest.raises(ValueError, match="embedding of kind 'random'"):
-        SARTRE(0.1, embedding=Embedding("forest")).fit(survey([frame], 0), NAMES)
     (tmp_path / "folder.parquet").mkdir()
     with pytest.raises(FileNotFoundError, match=r"no file that ends in"):
         model.fit_batches(tmp_path)
@@ -216,14 +213,6 @@ def test_standardised_rows_keep_their_levels():
     scaled = survey_of_table(table, seed=0).standardized()
     np.testing.assert_array_equal(np.vstack(list(scaled.batches))[:, 2], table.values[:, 2])
     np.testing.assert_allclose(scaled.sample.values.std(axis=0)[[0, 1, 3, 4]], 1)
-
-
-@pytest.mark.usefixtures("few")
-def test_trees_that_follow_a_target_see_all_rows_in_memory():
-    frame, prune = many_rows(1200, seed=16), SARTRE(penalty=0.1, embedding=Embedding("forest"), random_state=0)
-    model = CausalDiscovery(FixedOrder(NAMES), prune).fit(frame)
-    assert model.rows_seen_ == {"order": 1200, "additive": 1200}
-    pd.testing.assert_frame_equal(model.edges_, prune.fit(frame, NAMES).edges_)
 
 
 @pytest.mark.usefixtures("few")

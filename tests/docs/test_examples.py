@@ -19,7 +19,7 @@ SARTRE = [sys.executable, "-c", "from sartre.cli import main; main()"]
 
 
 def examples(text):
-    """Yield the blocks of a page that run: line, language, file, code, and the text block that follows at once, if any."""
+    """Yield the blocks of a page that run: line, language, file, code, and the text block that follows, if any."""
     blocks = list(BLOCK.finditer(text))
     for k, block in enumerate(blocks):
         if block[1] in ("python", "console"):

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sartre.graph.dag import DIRECTION, Dag
+from sartre.graph.dag import Dag
+from sartre.graph.formats import DIRECTION
 
 RAIN = Dag.from_edges([("rain", "wet"), ("sprinkler", "wet"), ("wet", "slippery")])
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sartre.graph.dag import DIRECTION, Dag
+from sartre.graph.dag import Dag
+from sartre.graph.formats import DIRECTION
 
 HOSTILE = [
     'quo"te',

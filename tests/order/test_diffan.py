@@ -140,7 +140,7 @@ def test_units_change_nothing():
 
 @needs_torch
 def test_training_keeps_the_best_weights_even_if_it_only_gets_worse(monkeypatch):
-    monkeypatch.setattr("sartre.order._diffusion.LEARNING_RATE", 1e4)
+    monkeypatch.setattr("sartre.order.diffusion.LEARNING_RATE", 1e4)
     model = Diffusion(pair(), width=8, device="cpu", seed=0)
     before = model._weights()
     model.train(np.arange(2), 6)

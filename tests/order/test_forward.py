@@ -58,7 +58,9 @@ def test_a_variable_that_is_in_gains_nothing_and_other_targets_do_not_change(mod
 
 def test_a_copy_gains_nothing_beside_its_original_and_explains_itself_in_full(X):
     copied = np.column_stack([X[:, :2], X[:, 1]])
-    models = ForwardModels(gram_of_design(prepare(copied, [spline(x, 6).basis() for x in copied.T]), copied), SMOOTHNESS)
+    models = ForwardModels(
+        gram_of_design(prepare(copied, [spline(x, 6).basis() for x in copied.T]), copied), SMOOTHNESS
+    )
     assert models.gains(1)[2] > 10
     models.add(0, 1)
     assert models.gains(0)[2] < 1e-3

@@ -184,7 +184,7 @@ def test_what_diagnostics_say_comes_first(tmp_path, table):
     class Said:
         messages = ("Column a looks linear.",)
 
-    fitted._diagnostics = Said()
+    fitted.diagnostics_ = Said()
     _, data = report(tmp_path, fitted, table)
     assert data["notes"][0] == "Column a looks linear."
 

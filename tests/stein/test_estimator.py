@@ -9,7 +9,7 @@ import pytest
 
 from sartre.stein.estimator import Stein
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parents[1] / "reference"
 
 
 def stored(name):

@@ -34,7 +34,7 @@ def first_of_copies(gram: Gram, variables: NDArray[np.intp]) -> NDArray[np.bool_
     """Return which variables are no copy (shifted or scaled, perhaps) of one that stands before them.
 
     Copies have the same straight line and, so that one common outlier does not make a copy, span the same functions:
-    the inner gram of their orthonormal functions then have squares that add up to their number. Categories, which
+    the inner products of their orthonormal functions then have squares that add up to their number. Categories, which
     have no line, are copies if they span the same.
     """
     if len(variables) == 0:

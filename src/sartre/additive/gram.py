@@ -1,7 +1,7 @@
 """Inner products of basis functions: all that a least-squares fit needs of the rows, wherever the rows are.
 
-They come from rows (`gram_of_design`, `gram_of_functions`) or from sums over batches of rows (`interval_sums.py`,
-`smooth_sums.py`); whatever works on a `Gram` does not know which.
+They come from rows (`gram_of_design`, `gram_of_functions`) or from sums over batches of rows (`smooth_sums.py`);
+whatever works on a `Gram` does not know which.
 """
 
 from __future__ import annotations

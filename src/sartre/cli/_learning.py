@@ -87,7 +87,8 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         begin("Learning the order")
         model.fit_batches(table) if isinstance(table, Survey) else model.fit(table)
         edges = model.edges_ if found is None else _with_frequencies(model, found)
-        document = _document(asked, model, edges, found, standardized=standardize)
+        shape = (data.n, data.sample.shape[1]) if isinstance(data, Survey) else data.shape
+        document = _document(asked, model, edges, found, rows=shape[0], standardized=standardize)
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         write_texts_atomically({asked.graph_file: text, edges_file: edges.to_csv(index=False, lineterminator="\n")})
         if asked.report is not None:
@@ -98,7 +99,6 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         if found is not None:
             (asked.out_folder / CHECKPOINT).unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
-    shape = (data.n, data.sample.shape[1]) if isinstance(data, Survey) else data.shape
     return Learnt(asked=asked, shape=shape, model=model, edges=edges, truth=known, document=document)
 
 
@@ -240,7 +240,7 @@ def _with_frequencies(model: CausalDiscovery, found: Stability) -> pd.DataFrame:
 
 
 def _document(
-    asked: Asked, model: CausalDiscovery, edges: pd.DataFrame, found: Stability | None, *, standardized: bool
+    asked: Asked, model: CausalDiscovery, edges: pd.DataFrame, found: Stability | None, *, rows: int, standardized: bool
 ) -> dict[str, Any]:
     """Return the graph with all that was run to learn it; `Dag.from_dict` reads the graph back."""
     from sartre import __version__
@@ -267,7 +267,7 @@ def _document(
         "order": {"method": type(model.order_step_).__name__, **model.order_step_.get_params()},
         "prune": {"method": type(model.prune_step_).__name__, **model.prune_step_.get_params()},
         **({} if model.knowledge is None else {"knowledge": model.knowledge.to_dict()}),
-        **({} if len(set(model.rows_seen_.values())) == 1 else {"rows_seen": model.rows_seen_}),
+        **({} if min(model.rows_seen_.values()) >= rows else {"rows_seen": model.rows_seen_}),
     }
     return document
 

@@ -201,17 +201,17 @@ def _warn_about_columns(table: Table) -> None:
         )
 
 
-def _as_compared(table: Table, j: int) -> NDArray[np.float64]:
+def _as_compared(table: Table, j: int) -> NDArray[Any]:
     """Return a column; levels by their first sample: what they are called does not make them differ."""
     column = table.values[:, j]
-    return pd.factorize(column)[0].astype(np.float64) if j in table.levels else column
+    return pd.factorize(column)[0] if j in table.levels else column
 
 
 NEAR_COPY = 0.999  # correlation, up to the sign, from which on two columns say the same
 _COLUMNS_AT_ONCE = 1000  # columns that are compared with all others at a time: nothing as large as d x d
 
 
-def copies(columns: Iterable[tuple[int, NDArray[np.float64]]]) -> list[tuple[int, int]]:
+def copies(columns: Iterable[tuple[int, NDArray[Any]]]) -> list[tuple[int, int]]:
     """Return ``(original, copy)`` for every column that equals an earlier one, by the columns' numbers.
 
     Examples
@@ -222,7 +222,7 @@ def copies(columns: Iterable[tuple[int, NDArray[np.float64]]]) -> list[tuple[int
     first: dict[bytes, int] = {}
     found = []
     for j, column in columns:
-        digest = hashlib.blake2b((column + 0.0).tobytes(), digest_size=32).digest()  # -0.0 is 0.0
+        digest = hashlib.blake2b((column + column.dtype.type(0)).tobytes(), digest_size=32).digest()  # -0.0 is 0.0
         original = first.setdefault(digest, j)
         if original != j:
             found.append((original, j))

@@ -35,6 +35,7 @@ def read_table(source: str | Path | BinaryIO) -> pd.DataFrame:
 
     Examples
     --------
+    >>> import io
     >>> read_table(io.BytesIO(b"a;b\n1,5;2\n"))
          a  b
     0  1.5  2

@@ -142,7 +142,7 @@ def directed(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> tuple[An
 
 def of_networkx(graph: Any) -> Parsed:
     """Return the names and edges of a networkx graph, which must be directed."""
-    if not graph.isdirected():
+    if not graph.is_directed():
         raise TypeError("A Dag needs a directed networkx graph (DiGraph). Got an undirected one.")
     return Parsed([str(node) for node in graph.nodes()], [(str(a), str(b)) for a, b in graph.edges()])
 
@@ -180,10 +180,13 @@ def edge_list(separator: str) -> GraphFormat:
     def read(text: str) -> Parsed:
         if not text.strip():
             raise ValueError("it is empty; name a list of edges.")
-        rows = list(csv.DictReader(io.StringIO(text), delimiter=separator))
-        missing = [column for column in ("source", "target") if rows and column not in rows[0]]
+        reader = csv.DictReader(io.StringIO(text), delimiter=separator)
+        missing = [column for column in ("source", "target") if column not in (reader.fieldnames or [])]
         if missing:
             raise ValueError(f"A table of edges must have the columns source and target. Missing: {missing}.")
+        rows = list(reader)
+        if any(None in row for row in rows):
+            raise ValueError("A table of edges must have as many values in every line as its first line has names.")
         edges = [(row["source"] or "", row["target"] or "") for row in rows]
         if any("" in edge for edge in edges):
             raise ValueError("it has an edge without a source or a target; name both.")

@@ -6,7 +6,7 @@ the Cholesky factor L L' = M_SS, everything that the next step needs is what is 
     u = b_t - W' L^-1 b_S,   C_i = M_ii - W_i' W_i,   unexplained = 1 - |L^-1 b_S|^2.
 
 Variable i would explain u_i' C_i^-1 u_i more of the target's variance. Taking it in adds a few rows to W, whose
-gram are subtracted: no step touches the samples.
+products are subtracted: no step touches the samples.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ForwardModels:
     Parameters
     ----------
     gram : Gram
-        Inner gram of the functions of d variables (none of rank 0), and with T standardised targets.
+        Inner products of the functions of d variables (none of rank 0), and with T standardised targets.
     smoothness : float
         Penalty on the roughness of every function, in units of the target's variance.
 

@@ -235,8 +235,8 @@ def _advice(found: Plan, seen: int, *, on_gpu: bool) -> Iterator[str]:
                 yield f'{step.method}(device="cuda") uses a GPU.'
     if seen < n:
         yield (
-            f"Many rows: {seen:,} are sampled, and sums over all are added up (unless there are categories, or missing "
-            "values that are kept). CausalDiscovery.fit_batches does so without the table in memory."
+            f"Many rows: {seen:,} are sampled, and where the pruner can, sums over all are added up (unless there are "
+            "categories, or missing values that are kept). CausalDiscovery.fit_batches needs no table in memory."
         )
     if found.total.bytes > memory:
         yield f"{amount(found.total.bytes)} of memory are needed, and this machine has {amount(memory)}."

@@ -10,7 +10,7 @@ from sartre.additive.bases.splines import smooth_bases, spline
 from sartre.additive.bases.trees import Embedding, interval_bases
 from sartre.additive.design import prepare
 from sartre.data.table import standardise
-from sartre.prune.sartre import rows
+from sartre.prune.sartre import rows as row_models
 from sartre.prune.sartre.pairs import PairResidual, PairSearch, pair_tail
 from sartre.prune.sartre.rows import RowModel, SmoothFunctions, share_rows
 
@@ -161,7 +161,7 @@ def test_functions_of_single_variables_are_the_same_shared_or_not(monkeypatch):
     functions = np.hstack([alone.functions(j) for j in (2, 0)])
     np.testing.assert_allclose(shared.inner_products([2, 0]), functions.T @ functions / 200, atol=1e-12)
     assert alone.inner_products([2, 0]) is None
-    monkeypatch.setattr(rows, "SHARED_BYTES", 1000)
+    monkeypatch.setattr(row_models, "SHARED_BYTES", 1000)
     assert SmoothFunctions(X, smooths, shared=True).inner_products([2, 0]) is None  # no room
 
 

@@ -13,7 +13,7 @@ _TINY = np.finfo(np.float64).tiny
 
 @compiled()
 def tail(q, w, h, low):
-    """Return P(sum_k w_k chi^2_{h_k} > q) (see `chi_square.py`); K'(low) <= q.
+    """Return P(sum_k w_k chi^2_{h_k} > q) (see `significance.py`); K'(low) <= q.
 
     in: q; w, h (k,) weights and degrees of freedom, one weight at least positive; low
     """
@@ -44,7 +44,7 @@ def f_tail(total, w, df):
 
 @compiled()
 def wood_statistics(beta, V, owner, rank, totals):
-    """Compute Wood's statistic of every term with both signs of rho (see `wood.py`).
+    """Compute Wood's statistic of every term with both signs of rho (see `significance.py`).
 
     in: beta (q,), V (q, q), owner (q,): the term of each coefficient
     in and out: rank (p,): reference degrees of freedom, at least 1 and at most the usable directions
@@ -103,7 +103,7 @@ def wood_tails(rank, totals, df, p_value):
 
 @compiled()
 def saddlepoint_tail(q, w, h, low, high):
-    """Approximate P(sum_k w_k chi^2_{h_k} > q) away from the mean by Lugannani and Rice (see `chi_square.py`).
+    """Approximate P(sum_k w_k chi^2_{h_k} > q) away from the mean by Lugannani and Rice (see `significance.py`).
 
     The saddlepoint t solves K'(t) = sum_k h_k w_k / (1 - 2 t w_k) = q: Newton steps, halvings where they leave the
     bracket.

@@ -12,7 +12,6 @@ and no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -91,7 +90,7 @@ def screening_level(n_candidates: int) -> float:
 class NullNorms:
     """sqrt(q_j) of every variable, at any level: what its gradient norm exceeds by chance, in units of sigma / sqrt(n).
 
-    Each level is computed once, whichever thread asks first.
+    Each level is computed when it is first asked for.
 
     Parameters
     ----------
@@ -100,16 +99,15 @@ class NullNorms:
     """
 
     def __init__(self, spectra: Sequence[NDArray[np.float64]]) -> None:
-        self._spectra, self._lock = spectra, Lock()
+        self._spectra = spectra
         self._known: dict[float, NDArray[np.float64]] = {}
 
     def at(self, level: float) -> NDArray[np.float64]:
         """Return the norms at a level, shape (d,)."""
-        with self._lock:
-            if level not in self._known:
-                quantiles = [weighted_chi_square_quantile(level, D) if len(D) else 0.0 for D in self._spectra]
-                self._known[level] = np.sqrt(quantiles)
-            return self._known[level]
+        if level not in self._known:
+            quantiles = [weighted_chi_square_quantile(level, D) if len(D) else 0.0 for D in self._spectra]
+            self._known[level] = np.sqrt(quantiles)
+        return self._known[level]
 
 
 def solve_calibrated(solve: Callable[[float, Any], AnySolution], spread: float) -> AnySolution:
