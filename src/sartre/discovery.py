@@ -278,7 +278,7 @@ class CausalDiscovery(BaseEstimator):
         ([('x0', 'x1')], [2.0])
         """
         check_is_fitted(self, "graph_")
-        table = self._table if X is None else as_table(X, categories=True, missing=True)
+        table = self._table if X is None else as_table(X, categories=True, missing=True).reordered(self.graph_.names)
         if table is self._table or np.array_equal(table.values, self._table.values, equal_nan=True):
             return self._mechanisms
         return fit_mechanisms(table, self.graph_, findings_of(self.prune_step_).pairs())

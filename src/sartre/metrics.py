@@ -43,11 +43,6 @@ def shd(truth: Graph, guess: Graph, reversal: Literal[1, 2] = 1) -> int:
         What an edge in the wrong direction counts: 1, one mistake (turn it around, the usual convention), or 2, a
         missing edge and a superfluous one.
 
-    Returns
-    -------
-    int
-        The structural Hamming distance.
-
     Examples
     --------
     >>> truth = Dag.from_edges([("a", "b"), ("b", "c")])
@@ -190,11 +185,6 @@ def order_divergence(truth: Graph, order: Iterable[int | str]) -> int:
         The graph, row -> column.
     order : sequence of d column indices or names
         Every variable once, source first.
-
-    Returns
-    -------
-    int
-        The number of edges against the order; 0 for a topological order.
 
     Examples
     --------

@@ -183,7 +183,6 @@ def test_a_tag_of_ones_own_is_heeded(table, folder):
     assert "3 columns, standardised;" in result.stdout
 
 
-@pytest.mark.xfail(raises=AssertionError, reason="what was learnt is lost where JSON has no word for a setting")
 def test_any_setting_can_be_written_down(table, folder):
     result = run("discover", table, "--order", "my_steps:Odd", "--prune", "my_steps:MyPruner")
     assert result.exit_code == 0, result.stderr

@@ -74,16 +74,15 @@ TABLE = [
 KNOWN_COSTS = set(json.loads(COSTS.read_text(encoding="utf-8"))["costs"])
 
 
-def rows(wanted=lambda _: True, *, fitted=True, fails=None):
+def rows(wanted=lambda _: True, *, fitted=True):
     """Parametrise a test by the rows of the table for which something holds.
 
-    fitted: whether the test fits, so that it needs what the orderer needs. fails: reasons of known failures, by name.
+    fitted: whether the test fits, so that it needs what the orderer needs.
     """
     params = []
     for row in filter(wanted, TABLE):
         absent = fitted and row.needs is not None and not find_spec(row.needs)
         marks = [pytest.mark.skip(reason=f"needs {row.needs}")] if absent else []
-        marks += [pytest.mark.xfail(reason=fails[row.name])] if row.name in (fails or {}) else []
         params.append(pytest.param(row, id=row.name, marks=marks))
     return pytest.mark.parametrize("row", params)
 
@@ -116,7 +115,7 @@ def test_tags_say_what_it_costs_in_words_that_the_plan_knows(row):
     assert not (tags.needs_units and row.unit_free)
 
 
-@rows(fitted=False, fails={"DiffAN": "it has a 'device', but neither the tag nor costs of a GPU"})
+@rows(fitted=False)
 def test_the_tag_of_a_gpu_goes_with_the_setting_and_costs_of_its_own(row):
     orderer = row.make(4)
     assert tags_of(orderer).runs_on_gpu == ("device" in orderer.get_params())

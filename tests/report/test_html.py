@@ -195,7 +195,7 @@ def test_the_model_writes_its_report_itself(tmp_path, model, table):
 
 
 def test_another_table_is_refused_by_name(tmp_path, model, table):
-    with pytest.raises(ValueError, match=r"columns are a, b, c, d, lone; got x0"):
+    with pytest.raises(ValueError, match=r"must have the columns a, b, c, d, lone. Got x0"):
         write_report(model, table.to_numpy(), tmp_path / "report.html")
     with pytest.raises(FileNotFoundError, match="no folder"):
         write_report(model, table, tmp_path / "none" / "report.html")

@@ -195,10 +195,6 @@ def prepare(X: NDArray[np.float64], bases: Iterable[Basis]) -> Design:
     bases : d bases, one a column
         They may be made one by one: no more than one is held.
 
-    Returns
-    -------
-    Design
-
     Examples
     --------
     >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])

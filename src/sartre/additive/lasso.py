@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,10 +167,6 @@ def solve(
     max_epochs : int
         Give up after so many sweeps (the solution says so).
 
-    Returns
-    -------
-    Solution
-
     Examples
     --------
     >>> from sartre.additive.design import prepare
@@ -209,18 +205,12 @@ def solve_path(
     target: NDArray[np.float64],
     candidates: NDArray[np.intp],
     penalties: Iterable[float],
-    *,
-    weights: NDArray[np.float64] | None = None,
-    tol: float = GAP_TOL,
-    max_epochs: int = MAX_EPOCHS,
+    **settings: Any,
 ) -> list[Solution]:
     """Fit one target at several penalties, each from the solution before it; go from large to small."""
     path: list[Solution] = []
     for penalty in penalties:
-        start = path[-1] if path else None
-        path.append(
-            solve(design, target, candidates, penalty, weights=weights, start=start, tol=tol, max_epochs=max_epochs)
-        )
+        path.append(solve(design, target, candidates, penalty, start=path[-1] if path else None, **options))
     return path
 
 

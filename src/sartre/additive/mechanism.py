@@ -24,6 +24,7 @@ from sartre.additive.smoothing import solve_smooths, unexplained_share
 from sartre.data.table import mean_and_spread
 
 N_SPLINES = 10
+PAIR_NODES = 256  # values of a column that its part of a pair is kept at: a mechanism does not keep the data
 
 
 class ColumnTerm(NamedTuple):
@@ -49,7 +50,7 @@ class ColumnTerm(NamedTuple):
 
 
 class RankedColumn(NamedTuple):
-    """What a column brings into pairs: at its distinct values (k,), its straight line and rank polynomials (k, 5)."""
+    """What a column brings into pairs: at up to 256 of its values (k,), its straight line and polynomials (k, 5)."""
 
     values: NDArray[np.float64]
     table: NDArray[np.float64]
@@ -272,17 +273,22 @@ def _column_functions(
 
 
 def _pair_term(X: NDArray[np.float64], basis: PairBasis, places: tuple[int, int], lines: tuple[bool, bool]) -> PairTerm:
-    first, second = (
+    sides = tuple(
         _ranked(column, basis.values[place], has_line=line)
         for column, place, line in zip(X.T, places, lines, strict=True)
     )
-    mean = float(np.mean(first(X[:, 0])[:, 0] * second(X[:, 1])[:, 0]))
-    return PairTerm((first, second), mean, pair_functions(basis, *places)._replace(values=np.empty((0, 0))))
+    first, second = (side(column) for side, column in zip(sides, X.T, strict=True))
+    kept = PairBasis(np.stack([first[:, 1:], second[:, 1:]]), basis.orders[list(places)], basis.useful[list(places)])
+    functions = pair_functions(kept, 0, 1)._replace(values=np.empty((0, 0)))
+    return PairTerm((sides[0], sides[1]), float(np.mean(first[:, 0] * second[:, 0])), functions)
 
 
 def _ranked(x: NDArray[np.float64], polynomials: NDArray[np.float64], *, has_line: bool) -> RankedColumn:
     observed = np.flatnonzero(~np.isnan(x))
     values, rows = np.unique(x[observed], return_index=True)
+    if len(values) > PAIR_NODES:
+        kept = np.linspace(0, len(values) - 1, PAIR_NODES).round().astype(np.intp)
+        values, rows = values[kept], rows[kept]
     mean, spread = mean_and_spread(x[observed])
     line = (values - mean) / spread if has_line else np.zeros(len(values))
     return RankedColumn(values, np.column_stack([line, polynomials[observed[rows]]]))

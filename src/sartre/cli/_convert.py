@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +41,7 @@ def convert(
         with progress(f"Reading {source}"):
             from sartre.compute.files import check_destination
             from sartre.graph.formats import GraphFormat, format_of
+            from sartre.settings import listed
 
             own: Any = format_of(target) if fmt is None else imported(fmt, "format")
             if not isinstance(own, GraphFormat):
@@ -47,6 +49,9 @@ def convert(
             check_destination(target, source)
             graph = read_graph(source)
             graph.write(target, own)
+            lone = [name for name in graph.names if not (graph.parents(name) or graph.children(name))]
+            if lone and not own.lists_all:
+                warnings.warn(f"A list of edges does not name variables without one: {listed(lone)}.", stacklevel=1)
         out.print(f"Wrote {target}: {len(graph)} variables, {graph.n_edges} edges", soft_wrap=True)
 
 

@@ -264,8 +264,8 @@ def _document(
         "standardized": standardized,
         "missing": asked.missing,
         "seed": asked.seed,
-        "order": {"method": type(model.order_step_).__name__, **model.order_step_.get_params()},
-        "prune": {"method": type(model.prune_step_).__name__, **model.prune_step_.get_params()},
+        "order": _settings(model.order_step_),
+        "prune": _settings(model.prune_step_),
         **({} if model.knowledge is None else {"knowledge": model.knowledge.to_dict()}),
         **({} if min(model.rows_seen_.values()) >= rows else {"rows_seen": model.rows_seen_}),
     }
@@ -276,3 +276,14 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON knows them: no number is null."""
     records: Any = frame.astype(object).where(frame.notna(), None).to_dict("records")
     return records
+
+
+def _settings(step: Any) -> dict[str, Any]:
+    """Return what a step was set to; what JSON has no word for, as text."""
+    settings: dict[str, Any] = {"method": type(step).__name__, **step.get_params()}
+    for name, value in settings.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            settings[name] = str(value)
+    return settings

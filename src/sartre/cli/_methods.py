@@ -144,7 +144,7 @@ def imported(place: str, option_name: str) -> Any:
         sys.path.insert(0, here)
     try:
         return getattr(importlib.import_module(module), name)
-    except (ImportError, ValueError, AttributeError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever somebody's module does
         raise ValueError(
             f"--{option_name} {place} cannot be imported: {error}. Write package.module:name, of a module that is "
             "installed or is in the current folder."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
+
+from sartre.settings import listed
 
 COMMON = 10  # samples from which on a level is regressed on its own
 WIDEST = 300  # columns that are added up in pairs: tables of all pairs grow with their square
@@ -91,6 +93,14 @@ class Table:
         """Return the table of some columns."""
         levels = {k: self.levels[j] for k, j in enumerate(columns.tolist()) if j in self.levels}
         return Table(np.asfortranarray(self.values[:, columns]), tuple(self.names[j] for j in columns), levels)
+
+    def reordered(self, names: Sequence[str]) -> Table:
+        """Return the table with its columns in the order of some names, which must be its own."""
+        if list(names) == list(self.names):
+            return self
+        if sorted(names) != sorted(self.names):
+            raise ValueError(f"The table must have the columns {listed(names)}. Got {listed(self.names)}.")
+        return self.select(np.array([self.names.index(name) for name in names], dtype=np.intp))
 
     def responses(self, j: int) -> list[NDArray[np.float64]]:
         """Return what is regressed for a column without missing values: itself or, if it is nominal, its indicators.

@@ -103,13 +103,8 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
     Diagnostics of 2 variables
       nothing to worry about
     """
-    table = as_table(X, categories=True, missing=True)
     graph = model.graph_
-    if tuple(graph.names) != table.names:
-        raise ValueError(
-            f"The table must have the columns of the graph, in its order: {listed(graph.names)}. "
-            f"Got {listed(table.names)}."
-        )
+    table = as_table(X, categories=True, missing=True).reordered(graph.names)
     adjacency = np.asarray(graph.adjacency, dtype=bool)
     mechanisms = mechanisms_of(model, table)
     rows = [_node(table, j, parent_columns(graph, name), mechanisms[name]) for j, name in enumerate(table.names)]

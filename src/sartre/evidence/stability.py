@@ -179,10 +179,6 @@ def stability(
         A JSON file in which each finished half-sample is kept. If it is there already, from the same data, settings and
         version, only what is missing is computed, with the seed of the file where `random_state` is None.
 
-    Returns
-    -------
-    Stability
-
     References
     ----------
     Meinshausen and Buehlmann, "Stability selection", JRSS B 72, 2010. Shah and Samworth, "Variable selection with error

@@ -78,8 +78,6 @@ class DiffAN(BaseEstimator):
     array([1, 0])
     """
 
-    step_tags = StepTags(costs=(Cost("DiffAN"),))
-
     def __init__(
         self,
         n_epochs: int = 800,
@@ -96,6 +94,11 @@ class DiffAN(BaseEstimator):
         self.correction = correction
         self.device = device
         self.random_state = random_state
+
+    @property
+    def step_tags(self) -> StepTags:
+        """What this step is."""
+        return StepTags(runs_on_gpu=True, costs=(Cost("DiffAN" if self.device == "cpu" else "DiffAN on a GPU"),))
 
     def fit(self, X: Any, before: Any = None) -> DiffAN:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""

@@ -19,7 +19,7 @@ from sartre.knowledge.masks import OrderedEdges, check_edges
 from sartre.prune.cam import prune_candidates
 from sartre.settings import check_number
 from sartre.stein.estimator import Stein
-from sartre.steps import Cost, StepTags
+from sartre.steps import Cost, StepTags, tags_of
 
 logger = logging.getLogger(__name__)
 _NOISE = 0x5A7274E_DA5_2023  # a seed of its own: nobody's data is drawn from it
@@ -79,8 +79,6 @@ class DAS(BaseEstimator):
     [['x0', 'x7']]
     """
 
-    step_tags = StepTags(costs=(Cost("DAS"),))
-
     def __init__(
         self,
         prune: Any = None,
@@ -97,6 +95,11 @@ class DAS(BaseEstimator):
         self.min_parents = min_parents
         self.max_parents = max_parents
         self.n_jobs = n_jobs
+
+    @property
+    def step_tags(self) -> StepTags:
+        """What this step is."""
+        return StepTags(needs_units=tags_of(self.prune).needs_units, costs=(Cost("DAS"),))
 
     def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> DAS:
         """Filter and prune the fully connected graph of an order; arguments as in `sartre.prune.SARTRE.fit`."""

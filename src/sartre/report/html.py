@@ -98,12 +98,7 @@ def write_report(
     """
     check_is_fitted(model, "graph_")
     check_destination(path)
-    table = as_table(X, categories=True, missing=True)
-    if list(table.names) != model.graph_.names:
-        raise ValueError(
-            f"A report needs the table that the model was fitted to. Its columns are {', '.join(model.graph_.names)}; "
-            f"got {', '.join(table.names)}."
-        )
+    table = as_table(X, categories=True, missing=True).reordered(model.graph_.names)
     write_text_atomically(path, _page(_content(model, table, stability, include_data=include_data)))
 
 

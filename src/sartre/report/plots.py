@@ -50,10 +50,6 @@ def plot_shape_functions(
     axes : sequence of Axes, optional
         As many as the target has parents.
 
-    Returns
-    -------
-    array of Axes, one a parent
-
     Examples
     --------
     >>> from sartre import CausalDiscovery
@@ -65,7 +61,8 @@ def plot_shape_functions(
     'x0'
     """
     check_is_fitted(model, "graph_")
-    table, names = as_table(X), model.graph_.names
+    names = model.graph_.names
+    table = as_table(X).reordered(names)
     position = position_of(target, names, "variable")
     if not model.graph_.parents(names[position]):
         raise ValueError(f"'{names[position]}' has no parents in this graph, so there is no function to draw.")
@@ -126,7 +123,7 @@ def plot_interaction(
     pairs = findings_of(model.prune_step_).pairs()
     if not 0 <= number < len(pairs):
         raise ValueError(f"There are {len(pairs)} interactions in this model, numbered from 0. Got {number}.")
-    table, (first, second, target) = as_table(X), pairs[number]
+    table, (first, second, target) = as_table(X).reordered(model.graph_.names), pairs[number]
     drawing = Drawing.of(model.graph_, table, mechanisms_of(model, table))
     places = table.names.index(first), table.names.index(second)
     x, y, effect = drawing.surface(table.names.index(target), places, _HEAT_MAP)

@@ -34,8 +34,8 @@ class OrderSearch(BaseEstimator):
 
     An order is as good as the sum over its variables of a local score: the log of the residual variance that is left
     when the variable is predicted from those before it, by smooth functions and pairwise products chosen one by one,
-    each at a price (`sartre.additive.local_scores`). Moves take one variable to its best place, or turn a pair round
-    together with all that the later of the two needs; sweeps end when no move gains more than 6 / n.
+    each at a price (`sartre.order.search.local_scores`). Moves take one variable to its best place, or turn a pair
+    round together with all that the later of the two needs; sweeps end when no move gains more than 6 / n.
 
     Columns are standardised inside, so that the order does not depend on their units. Where the noise of all variables
     has the same variance, the units do tell: see `scale`.

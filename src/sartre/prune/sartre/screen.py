@@ -12,13 +12,12 @@ and no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from sartre.additive.lasso import GramSolution, Solution
 from sartre.additive.significance import weighted_chi_square_quantile
 from sartre.prune.sartre.constants import (
     CALIBRATION_ROUNDS,
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from sartre.additive.lasso import Terms
     from sartre.prune.sartre.backward import TargetModel
     from sartre.prune.sartre.rows import Term
-
-AnySolution = TypeVar("AnySolution", Solution, GramSolution)
 
 
 class Screened(NamedTuple):
@@ -110,7 +107,7 @@ class NullNorms:
         return self._known[level]
 
 
-def solve_calibrated(solve: Callable[[float, Any], AnySolution], spread: float) -> AnySolution:
+def solve_calibrated(solve: Callable[[float, Any], Any], spread: float) -> Any:
     """Fit a lasso with the penalty sigma, sigma estimated from the residual along the way.
 
     Parameters
