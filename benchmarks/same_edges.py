@@ -257,6 +257,14 @@ def furthest(before: dict[str, Any], after: dict[str, Any]) -> float:
     return largest
 
 
+def changed(old: Any, new: Any) -> str:
+    """Return what became of a value; of a list, what it lost and gained."""
+    if not isinstance(old, list) or not isinstance(new, list):
+        return f"{old} became {new}"
+    lost, gained = [item for item in old if item not in new], [item for item in new if item not in old]
+    return f"lost {lost}, gained {gained}" if lost or gained else f"{old} became {new}"
+
+
 def compare(before: dict[str, Any], after: dict[str, Any]) -> int:
     """Print what differs; return how many cases do."""
     differing = [name for name in before if plain(before[name]) != plain(after.get(name, {"edges": []}))]
@@ -264,7 +272,7 @@ def compare(before: dict[str, Any], after: dict[str, Any]) -> int:
         old, new = plain(before[name]), plain(after.get(name, {"edges": []}))
         for key in sorted({*old, *new}):
             if old.get(key) != new.get(key):
-                print(f"{name}: {key}: {old.get(key)} became {new.get(key)}")
+                print(f"{name}: {key}: {changed(old.get(key), new.get(key))}")
     same = [name for name in before if name not in differing]
     largest = max(same, key=lambda name: furthest(before[name], after[name]))
     print(f"{len(same)} of {len(before)} cases have the same edges, orders, pairs and robust targets.")

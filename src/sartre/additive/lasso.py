@@ -205,7 +205,7 @@ def solve_path(
     target: NDArray[np.float64],
     candidates: NDArray[np.intp],
     penalties: Iterable[float],
-    **settings: Any,
+    **options: Any,
 ) -> list[Solution]:
     """Fit one target at several penalties, each from the solution before it; go from large to small."""
     path: list[Solution] = []
