@@ -180,5 +180,5 @@ def test_missing_values_and_units_change_nothing_but_the_counts():
 
 
 def test_another_table_is_refused():
-    with pytest.raises(ValueError, match="must have the columns a, b, c. Got z, b, c"):
+    with pytest.raises(ValueError, match=r"must have the columns a, b, c\. Got z, b, c"):
         diagnose(ABC, chain().rename(columns={"a": "z"}))
