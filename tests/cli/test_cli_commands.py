@@ -107,7 +107,7 @@ def test_an_evaluation_is_printed_with_what_it_means(graphs):  # noqa: ARG001
         ("guess.json", "", "'guess.json': "),
         ("guess.json", "[1]", "'guess.json' holds no graph in the form of .json"),
         ("guess.json", '{"direction": "source -> target", "nodes": ["a"], "edges": [{}]}', "'guess.json' holds no"),
-        ("guess.json", '{"nodes": [], "edges": []}', "'guess.json': A stored graph must state the direction"),
+        ("guess.json", '{"nodes": [], "edges": []}', "'guess.json': A stored graph must state the convention"),
         ("guess.gml", "graph [", "'guess.gml' holds no graph in the form of .gml"),
         ("guess.graphml", "<graphml", "'guess.graphml' holds no graph in the form of .graphml"),
         ("guess.dot", "digraph {", "'guess.dot': "),

@@ -53,7 +53,7 @@ def test_discover_prints_the_edges_and_writes_the_graph(table, folder):
     graph = Dag.from_dict(document)
     assert graph.names == ["flood", "rain", "river"]
     assert graph == Dag.from_edges([("rain", "river"), ("river", "flood")])
-    assert document["direction"] == "source -> target"
+    assert document["convention"] == "source -> target"
     assert document["order"] == ["rain", "river", "flood"]
     assert document["run"] == {
         "version": __version__,

@@ -110,7 +110,7 @@ def test_knowledge_holds_on_every_half_and_is_no_candidate(table):
     a, b, c, d = range(4)
     assert found.edge_frequency[d, a] == found.order_frequency[d, a] == found.order_frequency[c, b] == 1
     assert found.edge_frequency[a, b] == found.edge_frequency[b, c] == 0
-    assert found.undecided.sum() == 12 - 4  # d -> a, a -> d, a -> b, b -> c
+    assert found.open.sum() == 12 - 4  # d -> a, a -> d, a -> b, b -> c
     with pytest.raises(ValueError, match="no column: 'z'"):
         stability(CausalDiscovery(knowledge=Knowledge(roots=["z"])), table)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sartre.graph.dag import Dag
-from sartre.graph.formats import DIRECTION
+from sartre.graph.formats import CONVENTION
 
 RAIN = Dag.from_edges([("rain", "wet"), ("sprinkler", "wet"), ("wet", "slippery")])
 
@@ -134,7 +134,7 @@ def test_networkx_agrees_on_direction_and_keeps_lone_nodes():
 
 def test_the_stored_form_spells_the_direction():
     assert RAIN.to_dict() == {
-        "direction": "source -> target",
+        "convention": "source -> target",
         "nodes": ["rain", "wet", "sprinkler", "slippery"],
         "edges": [
             {"source": "rain", "target": "wet"},
@@ -168,9 +168,9 @@ def test_the_repr_shows_a_dozen_edges_and_counts_the_rest():
         (lambda: Dag.from_edges([], ["a", "a"]), ValueError, "Repeated: a. Rename them"),
         (lambda: Dag.from_networkx(nx.Graph([(1, 2)])), TypeError, "directed networkx graph .* Got an undirected"),
         (lambda: Dag.from_networkx(nx.DiGraph([(1, "1")])), ValueError, "Repeated: 1. Rename them"),
-        (lambda: Dag.from_dict({"nodes": [], "edges": []}), ValueError, "state the direction .* Got None"),
-        (lambda: Dag.from_dict({"direction": "target -> source"}), ValueError, "Got 'target -> source'"),
-        (lambda: Dag.from_dict({"direction": DIRECTION, "nodes": []}), ValueError, "must have 'edges'"),
+        (lambda: Dag.from_dict({"nodes": [], "edges": []}), ValueError, "state the convention .* Got None"),
+        (lambda: Dag.from_dict({"convention": "target -> source"}), ValueError, "Got 'target -> source'"),
+        (lambda: Dag.from_dict({"direction": CONVENTION, "nodes": []}), ValueError, "must have 'edges'"),
         (lambda: RAIN.parents("snow"), ValueError, "'snow' is not a variable of this graph. Its variables: rain, wet"),
         (lambda: RAIN.children("snow"), ValueError, "'snow' is not a variable"),
         (
@@ -203,3 +203,9 @@ def test_a_graph_without_variables_is_a_graph():
     dag = Dag(np.zeros((0, 0)))
     assert len(dag) == dag.n_edges == 0
     assert dag.topological_order() == []
+
+
+def test_a_graph_that_was_stored_under_the_old_key_is_read():
+    stored = Dag.from_edges([("a", "b")], ["a", "b", "c"]).to_dict()
+    old = {"direction": stored.pop("convention"), **stored}
+    assert Dag.from_dict(old).edges == [("a", "b")]

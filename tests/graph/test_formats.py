@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sartre.graph.dag import Dag
-from sartre.graph.formats import DIRECTION
+from sartre.graph.formats import CONVENTION
 
 HOSTILE = [
     'quo"te',
@@ -85,17 +85,17 @@ def test_hostile_names_survive_every_text():
 
 def test_each_border_spells_its_direction():
     dag = Dag.from_edges([("cause", "effect")])
-    assert f'direction "{DIRECTION}"' in dag.to_gml()
+    assert f'convention "{CONVENTION}"' in dag.to_gml()
     assert "directed 1" in dag.to_gml()
     assert "source -&gt; target" in dag.to_graphml()
     assert 'edgedefault="directed"' in dag.to_graphml()
-    assert f"// {DIRECTION}" in dag.to_dot()
+    assert f"// {CONVENTION}" in dag.to_dot()
     for text in (dag.to_dot(), dag.to_dagitty()):
         assert '"cause" -> "effect"' in text
     assert dag.to_frame().to_dict("records") == [{"source": "cause", "target": "effect"}]
     assert dag.to_lingam().tolist() == [[0, 0], [1, 0]]  # row effect, column cause
     assert dag.to_causal_learn().tolist() == [[0, -1], [1, 0]]  # tail at the cause, arrow at the effect
-    assert dag.to_networkx().graph == {"direction": DIRECTION}
+    assert dag.to_networkx().graph == {"convention": CONVENTION}
 
 
 def test_other_tools_read_our_files_in_the_same_direction():

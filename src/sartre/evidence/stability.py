@@ -50,7 +50,7 @@ class Stability:
         Share of the half-samples whose graph has the edge, [parent, child].
     order_frequency : array of shape (d, d)
         Share of the half-samples whose order has row before column.
-    undecided : boolean array of shape (d, d)
+    open : boolean array of shape (d, d)
         Edges that the knowledge leaves to the data: all but the diagonal where nothing is known.
     """
 
@@ -58,7 +58,7 @@ class Stability:
     n_pairs: int
     edge_frequency: NDArray[np.float64]
     order_frequency: NDArray[np.float64]
-    undecided: NDArray[np.bool_]
+    open: NDArray[np.bool_]
 
     @property
     def frequencies(self) -> pd.DataFrame:
@@ -104,7 +104,7 @@ class Stability:
     def false_edges_bound(self, threshold: float = THRESHOLD, *, unimodal: bool = False) -> float:
         """Bound the expected number of false edges with at least this frequency (Shah and Samworth, 2013).
 
-        With p undecided edges, of which q are found on a half-sample on average, it is q^2 / (p (2 threshold - 1)): a
+        With p open edges, of which q are found on a half-sample on average, it is q^2 / (p (2 threshold - 1)): a
         bound on the expected number of frequent edges among those that the model finds on a random half of the
         samples with probability q / p or less, that is no more often than a choice at random. It assumes independent
         rows, and nothing of the model; q is estimated.
@@ -122,7 +122,7 @@ class Stability:
             halves has a unimodal distribution. The bound is then about half as large.
         """
         check_number("false_edges_bound", "threshold", threshold, low=0.5, high=1.0, open_low=True)
-        p, q = int(self.undecided.sum()), float(self.edge_frequency[self.undecided].sum())
+        p, q = int(self.open.sum()), float(self.edge_frequency[self.open].sum())
         if q == 0:
             return 0.0
         steps = 2 * self.n_pairs  # frequencies are multiples of 1 / steps
@@ -214,7 +214,7 @@ def stability(
             heard += warned
             logger.info("stability: %d of %d half-samples", len(numbers) - len(missing) + done, len(numbers))
     _tell_once(heard)
-    return _counted([store.results[number] for number in numbers], table.names, known.undecided)
+    return _counted([store.results[number] for number in numbers], table.names, known.open)
 
 
 def half_sample(n: int, seed: int, number: int) -> NDArray[np.intp]:
@@ -267,7 +267,7 @@ def _run(
     return learnt, [(warning.category, str(warning.message)) for warning in caught]
 
 
-def _counted(runs: list[dict[str, Any]], names: tuple[str, ...], undecided: NDArray[np.bool_]) -> Stability:
+def _counted(runs: list[dict[str, Any]], names: tuple[str, ...], open_: NDArray[np.bool_]) -> Stability:
     d = len(names)
     edges, orders = np.zeros((2, d, d))
     for run in runs:
@@ -276,9 +276,9 @@ def _counted(runs: list[dict[str, Any]], names: tuple[str, ...], undecided: NDAr
         position = np.argsort(run["order"])
         orders += position[:, None] < position
     edge_frequency, order_frequency = edges / len(runs), orders / len(runs)
-    for matrix in (edge_frequency, order_frequency, undecided):
+    for matrix in (edge_frequency, order_frequency, open_):
         matrix.setflags(write=False)
-    return Stability(names, len(runs) // 2, edge_frequency, order_frequency, undecided)
+    return Stability(names, len(runs) // 2, edge_frequency, order_frequency, open_)
 
 
 def _tail_factor(threshold: float, theta: float, n_pairs: int, *, unimodal: bool) -> float:

@@ -268,7 +268,7 @@ class Dag:
         return cls._parsed(formats.read_dagitty(text))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists, ready for JSON; the direction is spelled out in the result."""
+        """Return plain lists, ready for JSON; the convention is spelled out in the result."""
         return formats.to_plain(self._names, self.edges)
 
     @classmethod

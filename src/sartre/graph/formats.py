@@ -17,7 +17,7 @@ from sartre.data.checks import check_unique
 if TYPE_CHECKING:
     from pathlib import Path
 
-DIRECTION = "source -> target"
+CONVENTION = "source -> target"
 _NOT_DAGITTY = re.compile(r"[\x00-\x1f\x7f]")
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # a carriage return is read as a new line
 _DEFAULTS = {"node", "edge", "graph"}  # in front of brackets they are no variables but settings for all
@@ -68,7 +68,7 @@ def write_dot(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
     }
     """
     quoted = {name: '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"' for name in names}
-    return _written("digraph {\n  // " + DIRECTION, quoted, edges)
+    return _written("digraph {\n  // " + CONVENTION, quoted, edges)
 
 
 def write_dagitty(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
@@ -124,7 +124,7 @@ def read_graphml(text: str) -> Parsed:
 
     graph = nx.parse_graphml(text)
     names = dict(graph.nodes(data="name", default=""))  # no text between the tags: the empty name
-    if graph.graph.get("direction") == DIRECTION or any(names.values()):
+    if _convention(graph.graph) == CONVENTION or any(names.values()):
         check_unique(list(names.values()))
         graph = nx.relabel_nodes(graph, names)
     return of_networkx(graph)
@@ -134,7 +134,7 @@ def directed(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> tuple[An
     """Return networkx and its graph of these names and edges."""
     import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
 
-    graph = nx.DiGraph(direction=DIRECTION)
+    graph = nx.DiGraph(convention=CONVENTION)
     graph.add_nodes_from(names)
     graph.add_edges_from(edges)
     return nx, graph
@@ -148,19 +148,24 @@ def of_networkx(graph: Any) -> Parsed:
 
 
 def to_plain(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Return plain lists, ready for JSON; the direction is spelled out in the result."""
+    """Return plain lists, ready for JSON; the convention is spelled out in the result."""
     listed = [{"source": source, "target": target} for source, target in edges]
-    return {"direction": DIRECTION, "nodes": list(names), "edges": listed}
+    return {"convention": CONVENTION, "nodes": list(names), "edges": listed}
 
 
 def from_plain(data: Any) -> Parsed:
     """Read what `to_plain` gives, among other keys."""
-    if data.get("direction") != DIRECTION:
-        raise ValueError(f"A stored graph must state the direction '{DIRECTION}'. Got {data.get('direction')!r}.")
+    if _convention(data) != CONVENTION:
+        raise ValueError(f"A stored graph must state the convention '{CONVENTION}'. Got {_convention(data)!r}.")
     for key in ("nodes", "edges"):
         if key not in data:
             raise ValueError(f"A stored graph must have '{key}'. Got {', '.join(data)} only.")
     return Parsed(data["nodes"], [(edge["source"], edge["target"]) for edge in data["edges"]])
+
+
+def _convention(data: Any) -> Any:
+    """Return which way the edges of a stored graph go; the key was called `direction` once."""
+    return data.get("convention", data.get("direction"))
 
 
 def edge_list(separator: str) -> GraphFormat:

@@ -29,7 +29,7 @@ class Constraints:
     required: NDArray[np.bool_]
 
     @property
-    def undecided(self) -> NDArray[np.bool_]:
+    def open(self) -> NDArray[np.bool_]:
         """Edges that are left to the data: neither required nor excluded."""
         return ~(self.forbidden | self.required | self.before.T | np.eye(len(self.names), dtype=bool))
 
