@@ -225,3 +225,24 @@ def test_knowledge_reaches_foreign_steps_that_can_obey_and_stops_at_those_that_c
     expected[0, 1] = False
     assert list(forbidden.prune_step_.constraints_) == ["candidates"]
     np.testing.assert_array_equal(forbidden.prune_step_.constraints_["candidates"], expected)
+
+
+def test_what_the_pruner_inside_another_found_is_found():
+    a, b, e = np.random.default_rng(0).normal(size=(3, 400))
+    X = np.column_stack([a, b, a * b + e / 3])
+    model = CausalDiscovery(FixedOrder([0, 1, 2]), DAS(prune=SARTRE()), random_state=0).fit(X)
+    assert findings_of(model.prune_step_).pairs() == [("x0", "x1", "x2")]
+    assert model.scm_.pairs == (("x0", "x1", "x2"),)
+    assert findings_of(model.prune_step_).false_edges_bound is None  # the bound is not that of the filtered search
+
+
+def test_a_step_that_does_not_set_what_it_must_is_refused_by_name():
+    class Forgetful(BaseEstimator):
+        def fit(self, X, order=None):  # noqa: ARG002
+            return self
+
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    with pytest.raises(TypeError, match=r"Forgetful\.fit must set 'order_'"):
+        CausalDiscovery(order=Forgetful()).fit(X)
+    with pytest.raises(TypeError, match=r"Forgetful\.fit must set 'adjacency_matrix_'"):
+        CausalDiscovery(FixedOrder([0, 1]), Forgetful()).fit(X)

@@ -24,10 +24,10 @@ from sartre.knowledge.knowledge import constraints
 from sartre.knowledge.masks import check_order
 from sartre.order import OrderSearch
 from sartre.prune import SARTRE
-from sartre.prune.mechanisms import fit_mechanisms
+from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
 from sartre.scm import StructuralModel
 from sartre.settings import check_choice, listed, seed_of
-from sartre.steps import findings_of, fit_within, fresh, tags_of
+from sartre.steps import findings_of, fit_within, fresh, promised, tags_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,7 +216,7 @@ class CausalDiscovery(BaseEstimator):
             _warn_about_categories(table, before)
         numbers = scored(imputed(data.sample, seed))
         self.order_step_ = fit_within(orderer, numbers, before=before if before.any() else None)
-        self.order_ = check_order(self.order_step_.order_, table.names)
+        self.order_ = check_order(promised(self.order_step_, "order_"), table.names)
         known.check_order(self.order_, type(orderer).__name__)
         self.prune_step_ = fit_within(
             pruner,
@@ -225,9 +225,9 @@ class CausalDiscovery(BaseEstimator):
             candidates=~forbidden if forbidden.any() else None,
             required=required if required.any() else None,
         )
-        self.adjacency_matrix_ = self.prune_step_.adjacency_matrix_
+        self.adjacency_matrix_ = promised(self.prune_step_, "adjacency_matrix_")
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
-        self.edges_ = self.prune_step_.edges_
+        self.edges_ = promised(self.prune_step_, "edges_")
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
         seen = findings_of(self.prune_step_).rows_seen or {"prune": len(table.values)}
         self.rows_seen_ = {"order": len(numbers.values), **seen}
@@ -281,7 +281,12 @@ class CausalDiscovery(BaseEstimator):
         table = self._table if X is None else as_table(X, categories=True, missing=True).reordered(self.graph_.names)
         if table is self._table or np.array_equal(table.values, self._table.values, equal_nan=True):
             return self._mechanisms
-        return fit_mechanisms(table, self.graph_, findings_of(self.prune_step_).pairs())
+        if table.shape != self._table.shape or table.nominal != self._table.nominal:
+            raise ValueError(
+                f"The rows of 'fit' in other units are needed, {len(self._table.values)} of them, and the same columns "
+                f"as categories. Got {len(table.values)} rows, and {listed(table.names[j] for j in table.nominal)}."
+            )
+        return refit_mechanisms(table, self.graph_, self._mechanisms)
 
     @cached_property
     def _mechanisms(self) -> dict[str, Mechanism]:

@@ -211,10 +211,7 @@ def sortability(X: Any, dag: Graph) -> Sortability:
     dag : Dag or array of shape (d, d)
         The true graph, row -> column; the columns of a data frame are matched to the names of a `Dag`.
 
-    Returns
-    -------
-    Sortability
-        ``variance`` and ``r2``, each in [0, 1]; NaN for a graph without edges.
+    Both are in [0, 1], and NaN for a graph without edges.
 
     Examples
     --------

@@ -65,7 +65,7 @@ def tags_of(step: Any) -> StepTags:
     >>> tags_of(SCORE()).needs_units, tags_of("anything").costs is None
     (True, True)
     """
-    return getattr(step, "step_tags", StepTags())
+    return step.step_tags if hasattr(type(step), "step_tags") else StepTags()
 
 
 class Findings(NamedTuple):
@@ -97,19 +97,24 @@ class Findings(NamedTuple):
 
 
 def findings_of(pruner: Any) -> Findings:
-    """Return what a fitted pruner offers.
+    """Return what a fitted pruner offers, or the pruner inside it (``prune_step_``), but for the bound.
 
     Examples
     --------
     >>> findings_of("a pruner without findings").pairs()
     []
     """
+    inner = getattr(pruner, "prune_step_", None)
+
+    def offered(name: str, default: Any) -> Any:
+        return getattr(pruner, name, getattr(inner, name, default))
+
     return Findings(
-        interactions=getattr(pruner, "interactions_", None),
-        robust_targets=getattr(pruner, "robust_targets_", ()),
+        interactions=offered("interactions_", None),
+        robust_targets=offered("robust_targets_", ()),
         false_edges_bound=getattr(pruner, "false_edges_bound_", None),
-        rows_seen=getattr(pruner, "rows_seen_", {}),
-        mechanisms=getattr(pruner, "mechanisms_", {}),
+        rows_seen=offered("rows_seen_", {}),
+        mechanisms=offered("mechanisms_", {}),
     )
 
 
@@ -130,6 +135,10 @@ class Mechanism(Protocol):
 
     def residuals(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return y - f(X), shape (m,)."""
+        ...
+
+    def refit(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> Mechanism:
+        """Return the same kind of function of the same parents, fitted to other rows or units."""
         ...
 
     def curve(self, parent: int, x: NDArray[np.float64]) -> Curve:
@@ -182,3 +191,10 @@ def fit_within(step: Any, *data: Any, **constraints: Any) -> Any:
                 "add the argument, or use another step."
             )
     return step.fit(*data, **given)
+
+
+def promised(step: Any, name: str) -> Any:
+    """Return what a fitted step must have; one without it is refused by name."""
+    if not hasattr(step, name):
+        raise TypeError(f"{type(step).__name__}.fit must set '{name}', as docs/extending.md says. It does not.")
+    return getattr(step, name)

@@ -106,7 +106,11 @@ def test_an_evaluation_is_printed_with_what_it_means(graphs):  # noqa: ARG001
         ("guess.txt", "a -> b", "A graph is kept in a file that ends in .json, .csv, .tsv, .dot"),
         ("guess.json", "", "'guess.json': "),
         ("guess.json", "[1]", "'guess.json' holds no graph in the form of .json"),
-        ("guess.json", '{"direction": "source -> target", "nodes": ["a"], "edges": [{}]}', "'guess.json' holds no"),
+        (
+            "guess.json",
+            '{"direction": "source -> target", "nodes": ["a"], "edges": [{}]}',
+            "'guess.json': A stored graph must have a list",
+        ),
         ("guess.json", '{"nodes": [], "edges": []}', "'guess.json': A stored graph must state the convention"),
         ("guess.gml", "graph [", "'guess.gml' holds no graph in the form of .gml"),
         ("guess.graphml", "<graphml", "'guess.graphml' holds no graph in the form of .graphml"),

@@ -315,9 +315,12 @@ def test_a_format_of_ones_own_is_written(folder):
         (["graph.json", "graph.json"], "'graph.json' is the data itself; name another file to write."),
         (
             ["graph.json", "a.tgf", "--format", "my_steps:MyOrderer"],
-            "--format takes a GraphFormat. 'my_steps:MyOrderer'",
+            "--format takes a GraphFormat. Got my_steps:MyOrderer",
         ),
-        (["graph.json", "a.tgf", "--format", "my_steps:function"], "--format takes a GraphFormat. 'my_steps:function'"),
+        (
+            ["graph.json", "a.tgf", "--format", "my_steps:function"],
+            "--format takes a GraphFormat. Got my_steps:function",
+        ),
         (["graph.json", "a.tgf", "--format", "my_steps:None_"], "--format my_steps:None_ cannot be imported: "),
         (
             ["graph.json", "a.tgf", "--format", "nowhere:TGF"],

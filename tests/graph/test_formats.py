@@ -164,3 +164,24 @@ def test_a_broken_text_is_refused_and_never_breaks_the_reader(pieces, opening):
 def test_what_is_no_dag_is_refused_in_one_sentence(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("end", [".csv", ".tsv", ".json", ".dot", ".gml", ".dagitty"])
+def test_a_file_gives_back_the_graph_it_was_written_from(tmp_path, end):
+    dag = Dag.from_edges([("a, b", 'c "quoted"'), ('c "quoted"', "d")])
+    dag.write(tmp_path / f"graph{end}")
+    assert Dag.read(tmp_path / f"graph{end}") == dag
+
+
+@pytest.mark.parametrize("end", [".csv", ".tsv", ".json", ".dot"])
+def test_a_carriage_return_in_a_name_is_kept_in_a_file(tmp_path, end):
+    dag = Dag.from_edges([("a\rb", "c")])
+    dag.write(tmp_path / f"graph{end}")
+    assert Dag.read(tmp_path / f"graph{end}") == dag
+
+
+@pytest.mark.parametrize("content", ['{"nodes": 3, "edges": []}', '{"nodes": ["a"], "edges": [["a", "b"]]}'])
+def test_what_is_no_stored_graph_is_refused_in_our_words(tmp_path, content):
+    (tmp_path / "graph.json").write_text('{"convention": "source -> target", ' + content[1:])
+    with pytest.raises(ValueError, match="A stored graph must have a list of 'nodes'"):
+        Dag.read(tmp_path / "graph.json")

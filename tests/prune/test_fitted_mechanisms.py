@@ -173,19 +173,25 @@ def test_the_order_of_the_columns_changes_no_mechanism(table):
 
 
 class Doubled:
-    """The function 2 x + 1 of one parent."""
+    """The function 2 x + 1 of one parent; fitted again, the line of least squares."""
 
     pairs = ()
 
+    def __init__(self, slope=2.0, intercept=1.0):
+        self.slope, self.intercept = slope, intercept
+
     def predict(self, X):
-        return 2 * X[:, 0] + 1
+        return self.slope * X[:, 0] + self.intercept
 
     def residuals(self, X, y):
         return y - self.predict(X)
 
+    def refit(self, X, y):
+        return Doubled(*np.polyfit(X[:, 0], y, 1))
+
     def curve(self, parent, x):
         assert parent == 0
-        return Curve(2 * x, np.full(len(x), 0.5))
+        return Curve(self.slope * x, np.full(len(x), 0.5))
 
     def surface(self, pair, x):
         raise NotImplementedError
@@ -228,6 +234,29 @@ def test_a_pruners_own_mechanism_is_what_everybody_uses(tmp_path):
     assert set(edge["shape"]["std"]) == {0.5}
     np.testing.assert_allclose(content["residuals"]["1"], noise, atol=1e-3)
     assert model.mechanisms()["a"].predict(np.empty((1, 0)))[0] == pytest.approx(X["a"].mean())  # the others are fitted
+
+
+def test_a_pruners_own_mechanism_is_fitted_again_to_other_units_and_to_bootstrap_samples():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=200), "y": 0.0})
+    X["y"] = X["a"] ** 3 + rng.normal(size=200) / 3  # a line is far from it, and an additive mechanism is not
+    model = CausalDiscovery(FixedOrder(["a", "y"]), FirstCausesLast()).fit(X)
+    slope, intercept = np.polyfit(10 * X["a"], X["y"], 1)
+    (again,) = (model.mechanisms(X.assign(a=10 * X["a"]))["y"],)
+    assert isinstance(again, Doubled)
+    np.testing.assert_allclose(again.predict(np.array([[3.0]])), [slope * 3 + intercept])
+    found = model.scm_.effect("a", "y", at=1.0, baseline=0.0, n_bootstrap=50, random_state=0)
+    assert found["low"][0] < 10 * slope < found["high"][0]
+    assert found["high"][0] - found["low"][0] < 3  # lines through bootstrap samples, not cubes
+
+
+def test_rows_that_are_not_those_of_the_fit_are_refused():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 2)), columns=["a", "y"])
+    model = CausalDiscovery(FixedOrder(["a", "y"]), CAMPruning()).fit(X)
+    with pytest.raises(ValueError, match="100 of them"):
+        model.mechanisms(X[:50])
+    with pytest.raises(ValueError, match=r"must have the columns a, y\. Got a, z"):
+        model.mechanisms(X.rename(columns={"y": "z"}))
 
 
 def test_mechanisms_that_are_known_are_not_fitted():

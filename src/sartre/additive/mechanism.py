@@ -115,6 +115,8 @@ class AdditiveMechanism:
         What is added to it, each with mean zero over the training rows.
     gram : Gram
         Inner products of all functions, terms in the same order, and of the standardised target.
+    pairs, nominal : tuples
+        Which columns act together, and which are levels.
 
     Examples
     --------
@@ -129,11 +131,12 @@ class AdditiveMechanism:
     intercept: float
     terms: tuple[FittedTerm, ...] = ()
     gram: Gram | None = None
+    pairs: tuple[tuple[int, int], ...] = ()
+    nominal: tuple[int, ...] = ()
 
-    @property
-    def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Which columns act together."""
-        return tuple((term.columns[0], term.columns[1]) for term in self.terms if len(term.columns) == 2)
+    def refit(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> AdditiveMechanism:
+        """Return the same kind of function of the same columns, fitted to other rows or units."""
+        return fit_mechanism(X, y, self.pairs, self.nominal)
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the function at the rows of X (m, p), shape (m,)."""
@@ -204,7 +207,7 @@ def fit_mechanism(
     intercept, spread = mean_and_spread(y)
     terms = _terms(X, pairs, nominal)
     if spread <= 4 * np.finfo(float).eps * abs(intercept) or not terms:  # a constant, up to the last digits
-        return AdditiveMechanism(intercept)
+        return AdditiveMechanism(intercept, pairs=tuple(pairs), nominal=tuple(nominal))
     functions, roughness = [term(X[:, columns]) for columns, term in terms], [term.roughness for _, term in terms]
     gram = gram_of_functions(functions, roughness, (y - intercept) / spread)
     chosen = np.flatnonzero(strongest(gram, 0, np.arange(len(terms))))
@@ -220,7 +223,7 @@ def fit_mechanism(
     for place, first, rank in zip(chosen.tolist(), gram.start, gram.rank, strict=True):
         own = slice(first, first + rank)
         fitted.append(FittedTerm(*terms[place], beta[own], covariance[own, own]))
-    return AdditiveMechanism(intercept, tuple(fitted), gram)
+    return AdditiveMechanism(intercept, tuple(fitted), gram, tuple(pairs), tuple(nominal))
 
 
 def _terms(

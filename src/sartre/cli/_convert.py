@@ -45,7 +45,7 @@ def convert(
 
             own: Any = format_of(target) if fmt is None else imported(fmt, "format")
             if not isinstance(own, GraphFormat):
-                raise ValueError(f"--format takes a GraphFormat. '{fmt}' is a {type(own).__name__}.")  # noqa: TRY004
+                raise ValueError(f"--format takes a GraphFormat. Got {fmt}, a value of type {type(own).__name__}.")  # noqa: TRY004
             check_destination(target, source)
             graph = read_graph(source)
             graph.write(target, own)

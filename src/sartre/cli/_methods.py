@@ -141,7 +141,7 @@ def imported(place: str, option_name: str) -> Any:
     """Return what ``package.module:name`` stands for, in a module that is installed or is in the current folder."""
     module, _, name = place.partition(":")
     if (here := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, here)
+        sys.path.append(here)
     try:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # noqa: BLE001 - whatever somebody's module does

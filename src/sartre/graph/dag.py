@@ -104,18 +104,12 @@ class Dag:
 
     @classmethod
     def read(cls, path: str | Path, fmt: GraphFormat | None = None) -> Dag:
-        """Read a graph from a file in one of the formats of `sartre.graph.formats`, by the end of its name.
-
-        Examples
-        --------
-        >>> from importlib.resources import files
-        >>> Dag.read(files("sartre.datasets") / "data" / "sachs_edges.csv").n_edges
-        17
-        """
+        """Read a graph from a file in one of the formats of `sartre.graph.formats`, by the end of its name."""
         path = Path(path)
         fmt = formats.format_of(path) if fmt is None else fmt
         try:
-            return cls._parsed(fmt.read(path.read_text(encoding="utf-8-sig")))
+            with path.open(encoding="utf-8-sig", newline="") as file:  # a name may have a carriage return in it
+                return cls._parsed(fmt.read(file.read()))
         except OSError:
             raise
         except (ValueError, TypeError) as error:  # what is no JSON or no UTF-8 is a ValueError

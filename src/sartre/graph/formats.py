@@ -160,7 +160,12 @@ def from_plain(data: Any) -> Parsed:
     for key in ("nodes", "edges"):
         if key not in data:
             raise ValueError(f"A stored graph must have '{key}'. Got {', '.join(data)} only.")
-    return Parsed(data["nodes"], [(edge["source"], edge["target"]) for edge in data["edges"]])
+    nodes, edges = data["nodes"], data["edges"]
+    if not isinstance(nodes, list) or not all(
+        isinstance(edge, dict) and {"source", "target"} <= {*edge} for edge in edges
+    ):
+        raise ValueError("A stored graph must have a list of 'nodes', and 'edges' with a source and a target each.")
+    return Parsed(nodes, [(edge["source"], edge["target"]) for edge in edges])
 
 
 def _convention(data: Any) -> Any:
@@ -179,13 +184,15 @@ def edge_list(separator: str) -> GraphFormat:
 
     def write(_: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
         text = io.StringIO()
-        csv.writer(text, delimiter=separator, lineterminator="\n").writerows([("source", "target"), *edges])
+        rows = [("source", "target"), *edges]
+        quoting = csv.QUOTE_ALL if any("\r" in name for edge in rows for name in edge) else csv.QUOTE_MINIMAL
+        csv.writer(text, delimiter=separator, lineterminator="\n", quoting=quoting).writerows(rows)
         return text.getvalue()
 
     def read(text: str) -> Parsed:
         if not text.strip():
             raise ValueError("it is empty; name a list of edges.")
-        reader = csv.DictReader(io.StringIO(text), delimiter=separator)
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
         missing = [column for column in ("source", "target") if column not in (reader.fieldnames or [])]
         if missing:
             raise ValueError(f"A table of edges must have the columns source and target. Missing: {missing}.")

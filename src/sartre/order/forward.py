@@ -40,21 +40,6 @@ class ForwardModels:
     ----------
     unexplained : array of shape (T,)
         Share of each target's variance that its model leaves.
-
-    Examples
-    --------
-    >>> from sartre.additive.design import prepare
-    >>> from sartre.additive.gram import gram_of_design
-    >>> from sartre.additive.bases.splines import spline
-    >>> X = np.random.default_rng(0).normal(size=(500, 3))
-    >>> y = np.sin(X[:, 1])
-    >>> design = prepare(X, [spline(column, 8).basis() for column in X.T])
-    >>> models = ForwardModels(gram_of_design(design, ((y - y.mean()) / y.std())[:, None]), smoothness=1e-4)
-    >>> int(models.gains(0).argmax())
-    1
-    >>> models.add(0, 1)
-    >>> bool(models.unexplained[0] < 0.01)
-    True
     """
 
     def __init__(self, gram: Gram, smoothness: float) -> None:

@@ -68,23 +68,34 @@ def fit_mechanisms(
     together: dict[str, list[tuple[str, str]]] = {}
     for first, second, target in pairs:
         together.setdefault(target, []).append((first, second))
-    scores = scored(imputed(table, seed=0)).values if table.nominal else table.values
     found = dict(known or {})
-    for j, name in enumerate(table.names):
+    for name in table.names:
         if name not in found:
-            y = scores[:, j] if j in table.nominal else table.values[:, j]
-            found[name] = _fitted(table, y, parent_columns(graph, name), together.get(name, []))
+            X, y = _samples(table, graph, name)
+            columns = parent_columns(graph, name)
+            place = {table.names[column]: k for k, column in enumerate(columns)}
+            acting = [(place[first], place[second]) for first, second in together.get(name, [])]
+            found[name] = fit_mechanism(X, y, acting, [k for k, j in enumerate(columns) if j in table.nominal])
             logger.info("mechanisms: %d of %d fitted", len(found), len(table.names))
     return {name: found[name] for name in table.names}
 
 
-def _fitted(table: Table, y: NDArray[np.float64], columns: list[int], pairs: Iterable[tuple[str, str]]) -> Mechanism:
-    rows = np.flatnonzero(~np.isnan(y))
-    place = {table.names[column]: k for k, column in enumerate(columns)}
-    nominal = [k for k, column in enumerate(columns) if column in table.nominal]
-    X = table.values[:, columns]
-    X = X[rows] if len(rows) < len(y) else X
-    return fit_mechanism(X, y[rows], [(place[first], place[second]) for first, second in pairs], nominal)
+def refit_mechanisms(table: Table, graph: Dag, mechanisms: Mapping[str, Mechanism]) -> dict[str, Mechanism]:
+    """Fit mechanisms again to other rows, or to the same in other units; a variable without parents has its mean."""
+    found: dict[str, Mechanism] = {}
+    for name in table.names:
+        X, y = _samples(table, graph, name)
+        found[name] = mechanisms[name].refit(X, y) if X.shape[1] else fit_mechanism(X, y)
+    return found
+
+
+def _samples(table: Table, graph: Dag, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the parents' values and the target's, where it is not missing."""
+    target = table.names.index(name)
+    numbers = scored(imputed(table, seed=0)) if target in table.nominal else table
+    X, y = table.values[:, parent_columns(graph, name)], numbers.values[:, target]
+    observed = ~np.isnan(y)
+    return (X, y) if observed.all() else (X[observed], y[observed])
 
 
 def mechanisms_of(model: Any, table: Table) -> dict[str, Mechanism]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sartre.data.table import Table
 from sartre.graph.dag import Dag
 from sartre.graph.paths import transitive_closure
-from sartre.scm.equations import draw, fitted, propagate
+from sartre.scm.equations import draw, propagate, refitted
 
 if TYPE_CHECKING:
     from sartre.scm.model import StructuralModel
@@ -71,7 +71,7 @@ def bootstrapped(
     n, means = len(model.predicted), []
     for number in range(n_bootstrap):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BOOTSTRAP, number)))
-        again = fitted(replace(model, table=model.table.take(rng.integers(n, size=n))))
+        again = refitted(replace(model, table=model.table.take(rng.integers(n, size=n))))
         means.append(mean_outcomes(again, cause, outcome, at, n_samples, int(rng.integers(2**63))))
         logger.info("effect: %d of %d bootstrap samples fitted", len(means), n_bootstrap)
     return np.array(means)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sartre.prune.mechanisms import fit_mechanisms, parent_columns
+from sartre.prune.mechanisms import fit_mechanisms, parent_columns, refit_mechanisms
 from sartre.scm.checks import check_value
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ class Units(NamedTuple):
 def fitted(model: StructuralModel) -> StructuralModel:
     """Return the model with the mechanisms of its graph, fitted to its table."""
     return with_mechanisms(model, fit_mechanisms(model.table, model.graph, model.pairs))
+
+
+def refitted(model: StructuralModel) -> StructuralModel:
+    """Return the model with its mechanisms fitted again, to the table it has now."""
+    return with_mechanisms(model, refit_mechanisms(model.table, model.graph, model.mechanisms))
 
 
 def with_mechanisms(model: StructuralModel, mechanisms: Mapping[str, Mechanism]) -> StructuralModel:

@@ -54,18 +54,6 @@ class LocalScores:
     ----------
     X : array of shape (n, d)
         Standardised columns, none constant.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> a, b = rng.normal(size=(2, 500))
-    >>> X = np.column_stack([a, b, a * b + rng.normal(size=500) / 2])
-    >>> scores = LocalScores((X - X.mean(axis=0)) / X.std(axis=0))
-    >>> scores(2, inside=0b001)
-    Local(value=0.0, variance=1.0, used=0)
-    >>> value, variance, used = scores(2, inside=0b011)
-    >>> value < -1, bin(used)
-    (True, '0b11')
     """
 
     def __init__(self, X: NDArray[np.float64]) -> None:

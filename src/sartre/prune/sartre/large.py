@@ -107,15 +107,6 @@ class SummedSelection:
     counter : SmoothCounter
     totals : SmoothTotals
         What it counted.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).normal(size=(2000, 3))
-    >>> X[:, 2] += X[:, 0] ** 2
-    >>> counter = SmoothCounter.of(X)
-    >>> selection = SummedSelection(counter, counter.count(X))
-    >>> selection.select(2, np.array([0, 1]), levels=[0.01], tol=1e-6)[0].parents
-    array([0])
     """
 
     def __init__(self, counter: SmoothCounter, totals: SmoothTotals) -> None:

@@ -132,13 +132,6 @@ def line_p_values(n: int, square: NDArray[np.float64], cross: NDArray[np.float64
         Number of samples.
     square, cross : arrays of shape (m, m), (m,)
         Mean products of the columns with each other and with the target, whose own mean square is one.
-
-    Examples
-    --------
-    >>> x = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
-    >>> y = x + np.array([0.1, 0.1, -0.1, -0.1, 0.0, 0.0])
-    >>> line_p_values(6, np.ones((1, 1)), np.array([np.mean(x * y) / y.std()])).round(4).tolist()
-    [0.0]
     """
     m = len(cross)
     inverse: NDArray[np.float64] = np.asarray(np.linalg.inv(square + 1e-8 * np.eye(m)), dtype=np.float64)
