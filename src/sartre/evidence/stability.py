@@ -247,11 +247,7 @@ def _opened(path: str | Path | None, model: Any, table: Table, random_state: Ran
     return store
 
 
-def _run(
-    shared: tuple[Any, Table],
-    seed: int,
-    number: int,
-) -> tuple[dict[str, Any], list[tuple[type[Warning], str]]]:
+def _run(shared: tuple[Any, Table], seed: int, number: int) -> tuple[dict[str, Any], list[tuple[type[Warning], str]]]:
     """Learn the graph of one half-sample: its order, its edges as pairs of numbers, and what warnings there were."""
     model, table = shared
     rows = half_sample(table.shape[0], seed, number)

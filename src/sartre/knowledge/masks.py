@@ -90,12 +90,7 @@ class OrderedEdges:
         return np.zeros((len(self.order), len(self.order)), bool) if self.demanded is None else self.demanded
 
 
-def check_edges(
-    order: Iterable[Any],
-    candidates: Any,
-    required: Any,
-    names: Sequence[str],
-) -> OrderedEdges:
+def check_edges(order: Iterable[Any], candidates: Any, required: Any, names: Sequence[str]) -> OrderedEdges:
     """Check what every pruner is given: an order, and masks of the edges, [parent, child], that may and must stay.
 
     Examples

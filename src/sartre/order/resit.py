@@ -126,13 +126,7 @@ class RESIT(BaseEstimator):
             check_number("RESIT", "max_samples", self.max_samples, low=10, integer=True)
 
 
-def _dependence(
-    regressor: Any,
-    folds: KFold,
-    Z: NDArray[np.float64],
-    j: int,
-    distances: NDArray[np.float64],
-) -> float:
+def _dependence(regressor: Any, folds: KFold, Z: NDArray[np.float64], j: int, distances: NDArray[np.float64]) -> float:
     """Return the dependence of the out-of-sample residual of column j on the other columns."""
     z = Z[:, j]
     predicted: Any = cross_val_predict(regressor, np.delete(Z, j, axis=1), z, cv=folds)

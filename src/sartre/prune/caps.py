@@ -92,13 +92,7 @@ class CaPSPruning(BaseEstimator):
         self.eta = eta
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: Any,
-        order: Sequence[Any],
-        candidates: Any = None,
-        required: Any = None,
-    ) -> CaPSPruning:
+    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> CaPSPruning:
         """Prune the fully connected graph of an order; arguments as in `sartre.prune.SARTRE.fit`."""
         for name in ("lambda1", "lambda2"):
             if getattr(self, name) is not None:

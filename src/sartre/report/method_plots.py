@@ -30,13 +30,7 @@ MOST_CANDIDATES = 4  # functions in an overview
 _ROWS = 40  # of the table in an overview
 
 
-def plot_embedding(
-    model: CausalDiscovery,
-    X: Any,
-    variable: int | str,
-    *,
-    ax: Axes | None = None,
-) -> Axes:
+def plot_embedding(model: CausalDiscovery, X: Any, variable: int | str, *, ax: Axes | None = None) -> Axes:
     """Draw how a variable became intervals: its histogram, and below it the leaves of each random tree.
 
     It is the paper's Figure 3. The intervals are those of the fit where the model has an integer ``random_state``.

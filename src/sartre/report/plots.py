@@ -89,13 +89,7 @@ def plot_shape_functions(
     return drawn
 
 
-def plot_interaction(
-    model: CausalDiscovery,
-    X: Any,
-    number: int = 0,
-    *,
-    ax: Axes | None = None,
-) -> Axes:
+def plot_interaction(model: CausalDiscovery, X: Any, number: int = 0, *, ax: Axes | None = None) -> Axes:
     """Draw what two parents do together, beyond the sum of what each does: a row of ``interactions_`` as a heat map.
 
     Parameters

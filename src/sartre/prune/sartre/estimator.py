@@ -166,13 +166,7 @@ class SARTRE(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: Any,
-        order: Sequence[Any],
-        candidates: Any = None,
-        required: Any = None,
-    ) -> SARTRE:
+    def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> SARTRE:
         """Prune the fully connected graph of an order.
 
         Parameters
@@ -192,13 +186,7 @@ class SARTRE(BaseEstimator):
         tested, fits = self._fits(data, edges, [float(value)])
         return self._keep(tested, edges, [fit for (fit,) in fits])
 
-    def fit_batches(
-        self,
-        source: Any,
-        order: Sequence[Any],
-        candidates: Any = None,
-        required: Any = None,
-    ) -> SARTRE:
+    def fit_batches(self, source: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> SARTRE:
         """Prune from rows that are read batch by batch, in two passes; the graph is that of `fit` on the same rows.
 
         Parameters
