@@ -273,8 +273,9 @@ class SARTRE(BaseEstimator):
     ) -> tuple[Table, list[list[TargetFit]]]:
         """Return the rows that were used, and each target's results, one per value."""
         targets = list(_targets(data.sample, edges))
-        if self._automatic():
-            values = [_edge_level(targets, value) for value in values]
+        if self._automatic():  # every edge is tested at one level, so that the targets have the given one in the mean
+            sizes = _sizes(data.sample, edges)[:, 0]
+            values = [value * np.count_nonzero(sizes) / max(int(sizes.sum()), 1) for value in values]
         prepared = self._summed(data, values) if isinstance(data, Survey) else self._prepared(data, values)
         table, self.rows_seen_ = prepared.table, prepared.rows_seen
         done: dict[int, list[TargetFit]] = {}
@@ -339,8 +340,10 @@ class SARTRE(BaseEstimator):
             self.adjacency_matrix_[edges.demanded] = 1
         self.edges_ = edge_table(rows, table.names)
         if self._automatic():
-            tested = sum(len(parents) > len(kept) for _, parents, kept in _targets(table, edges))
-            self.false_edges_bound_ = tested * expected_false(self._level(), pairs=self._kinds()["interactions"])
+            candidates, required = _sizes(table, edges).T
+            self.false_edges_bound_ = int((candidates > required).sum()) * expected_false(
+                self._level(), pairs=self._kinds()["interactions"]
+            )
             self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
             names = table.names
             self.interactions_ = pd.DataFrame(
@@ -386,16 +389,14 @@ class SARTRE(BaseEstimator):
 
 
 def _targets(table: Table, edges: OrderedEdges) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield every target with its candidate parents that say something, and the required ones among them."""
-    constant, silent = table.constant, table.silent
+    """Yield every target with its candidate parents, and the required ones among them; a constant has none."""
+    constant = table.constant
     for target, parents, required in edges.targets():
-        if constant[target]:
-            yield target, parents[:0], parents[:0]
-        else:
-            yield target, parents[~silent[parents]], required[~silent[required]]
+        yield (target, parents[:0], parents[:0]) if constant[target] else (target, parents, required)
 
 
-def _edge_level(targets: Sequence[tuple[int, NDArray[np.intp], NDArray[np.intp]]], level: float) -> float:
-    """Return the level of every edge's test, so that the targets have the given one in the mean."""
-    sizes = np.array([len(parents) for _, parents, _ in targets])
-    return level * np.count_nonzero(sizes) / max(int(sizes.sum()), 1)
+def _sizes(table: Table, edges: OrderedEdges) -> NDArray[np.intp]:
+    """Return how many candidates say something, and how many of these are required, of every target: shape (d, 2)."""
+    heard = ~table.silent
+    found = [(heard[parents].sum(), heard[required].sum()) for _, parents, required in _targets(table, edges)]
+    return np.array(found, dtype=np.intp).reshape(-1, 2)
