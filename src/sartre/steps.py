@@ -196,5 +196,5 @@ def fit_within(step: Any, *data: Any, **constraints: Any) -> Any:
 def promised(step: Any, name: str) -> Any:
     """Return what a fitted step must have; one without it is refused by name."""
     if not hasattr(step, name):
-        raise TypeError(f"{type(step).__name__}.fit must set '{name}', as docs/extending.md says. It does not.")
+        raise TypeError(f"{type(step).__name__}.fit must set '{name}'. It did not; set it there, or use another step.")
     return getattr(step, name)

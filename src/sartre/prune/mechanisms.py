@@ -68,10 +68,10 @@ def fit_mechanisms(
     together: dict[str, list[tuple[str, str]]] = {}
     for first, second, target in pairs:
         together.setdefault(target, []).append((first, second))
-    found = dict(known or {})
+    found, responses = dict(known or {}), _responses(table)
     for name in table.names:
         if name not in found:
-            X, y = _samples(table, graph, name)
+            X, y = _samples(table, responses, graph, name)
             columns = parent_columns(graph, name)
             place = {table.names[column]: k for k, column in enumerate(columns)}
             acting = [(place[first], place[second]) for first, second in together.get(name, [])]
@@ -83,17 +83,27 @@ def fit_mechanisms(
 def refit_mechanisms(table: Table, graph: Dag, mechanisms: Mapping[str, Mechanism]) -> dict[str, Mechanism]:
     """Fit mechanisms again to other rows, or to the same in other units; a variable without parents has its mean."""
     found: dict[str, Mechanism] = {}
+    responses = _responses(table)
     for name in table.names:
-        X, y = _samples(table, graph, name)
+        X, y = _samples(table, responses, graph, name)
         found[name] = mechanisms[name].refit(X, y) if X.shape[1] else fit_mechanism(X, y)
     return found
 
 
-def _samples(table: Table, graph: Dag, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _responses(table: Table) -> NDArray[np.float64]:
+    """Return what is regressed, shape (n, d): the columns, categories of three levels or more by their scores."""
+    if not table.nominal:
+        return table.values
+    values, nominal = table.values.copy(), sorted(table.nominal)
+    values[:, nominal] = scored(imputed(table, seed=0)).values[:, nominal]
+    return values
+
+
+def _samples(
+    table: Table, responses: NDArray[np.float64], graph: Dag, name: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the parents' values and the target's, where it is not missing."""
-    target = table.names.index(name)
-    numbers = scored(imputed(table, seed=0)) if target in table.nominal else table
-    X, y = table.values[:, parent_columns(graph, name)], numbers.values[:, target]
+    X, y = table.values[:, parent_columns(graph, name)], responses[:, table.names.index(name)]
     observed = ~np.isnan(y)
     return (X, y) if observed.all() else (X[observed], y[observed])
 

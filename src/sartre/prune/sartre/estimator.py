@@ -304,8 +304,9 @@ class SARTRE(BaseEstimator):
     def _summed(self, survey: Survey, values: Sequence[float]) -> Prepared:
         """Prepare all targets from sums over the rows of a survey, and its sample."""
         sample, kinds = survey.sample, self._kinds()
-        if not self._automatic() or kinds["robust"] is True:  # a given penalty gains nothing from more rows than these,
-            return self._prepared(sample, values)  # and variances that follow the samples need the samples
+        # More rows hardly change the graph of a given penalty, and variances that follow the samples need the samples.
+        if not self._automatic() or kinds["robust"] is True:
+            return self._prepared(sample, values)
         settings = {"n_jobs": self.n_jobs, **self._shared_settings()}
         warn_about_near_copies(sample, stacklevel=4)
         kept = without_repeats(sample)
@@ -333,17 +334,14 @@ class SARTRE(BaseEstimator):
             self.adjacency_matrix_[fit.parents, fit.target] = 1
         rows = [row for fit in fits for row in fit.rows()]
         if edges.demanded is not None:
-            unmeasured = np.argwhere(
-                edges.demanded & (self.adjacency_matrix_ == 0)
-            ).tolist()  # of a constant, or a copy
-            rows += [(a, b, np.nan, np.nan, np.nan) for a, b in unmeasured]
+            unmeasured = edges.demanded & (self.adjacency_matrix_ == 0)  # edges of a constant, or of a copy
+            rows += [(a, b, np.nan, np.nan, np.nan) for a, b in np.argwhere(unmeasured).tolist()]
             self.adjacency_matrix_[edges.demanded] = 1
         self.edges_ = edge_table(rows, table.names)
         if self._automatic():
             candidates, required = _sizes(table, edges).T
-            self.false_edges_bound_ = int((candidates > required).sum()) * expected_false(
-                self._level(), pairs=self._kinds()["interactions"]
-            )
+            expected = expected_false(self._level(), pairs=self._kinds()["interactions"])
+            self.false_edges_bound_ = expected * int((candidates > required).sum())
             self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
             names = table.names
             self.interactions_ = pd.DataFrame(
