@@ -1,4 +1,4 @@
-# `make demo` and `make test` set everything up by themselves, from Python 3 and make alone.
+# `make demo` and `make test` install everything they need; they require only Python 3 and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,18 +22,18 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
 
-demo: $(VENV)/.installed  ## learn a causal graph from the protein data we ship
+demo: $(VENV)/.installed  ## learn a causal graph from the included protein data
 	$(BIN)/sartre discover sachs
 
-test: $(VENV)/.installed  ## run the tests, docstring examples included
+test: $(VENV)/.installed  ## run the tests and the docstring examples
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests src/sartre
 
-lint: $(VENV)/.installed  ## formatting, lint and types
+lint: $(VENV)/.installed  ## check formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright --level error
 
-format: $(VENV)/.installed  ## rewrite the files as `make lint` wants them
+format: $(VENV)/.installed  ## reformat the files so that they pass `make lint`
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -41,10 +41,10 @@ $(VENV)/.docs: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
 
-docs: $(VENV)/.docs  ## build the documentation into site/, every warning an error
-	$(BIN)/python -m mkdocs build --strict  # not --quiet: then no warning is counted
+docs: $(VENV)/.docs  ## build the documentation into site/; every warning is an error
+	$(BIN)/python -m mkdocs build --strict  # with --quiet, warnings would not be counted
 
-build: $(VENV)/.installed  ## build the wheel, and try it in an environment with nothing else in it
+build: $(VENV)/.installed  ## build the wheel and test it in an empty environment
 	rm -rf dist $(WHEEL)
 	$(BIN)/python -m build --outdir dist
 	$(PYTHON) -m venv $(WHEEL)
@@ -52,7 +52,7 @@ build: $(VENV)/.installed  ## build the wheel, and try it in an environment with
 	$(WHEEL)/bin/sartre --version
 	cd dist && ../$(WHEEL)/bin/python ../.ci/installed.py
 
-lowest: $(VENV)/.installed  ## run the fast tests with the lowest version of every dependency that is allowed
+lowest: $(VENV)/.installed  ## run the fast tests with the lowest allowed version of every dependency
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(BIN)/uv pip compile --quiet --resolution lowest-direct --python $(LOWEST)/bin/python pyproject.toml \
 	  --extra arrow --extra dask --extra report --output-file $(LOWEST)/requirements.txt
@@ -70,16 +70,16 @@ $(BENCH)/.installed: pyproject.toml
 	$(BENCH)/bin/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
-bench: $(BENCH)/.installed  ## speed and agreement, beside the peers (their own environment; minutes)
+bench: $(BENCH)/.installed  ## compare speed and solutions with the peers (in a separate environment; minutes)
 	$(BENCH)/bin/python benchmarks/solver_agreement.py
 	$(BENCH)/bin/python benchmarks/pruning_speed.py
 	$(BENCH)/bin/python benchmarks/ordering_speed.py
 	$(BENCH)/bin/python benchmarks/stability.py
 
-bench-accuracy: $(BENCH)/.installed  ## the graphs of all pruners on simulated data (minutes; much longer with R)
+bench-accuracy: $(BENCH)/.installed  ## compare all pruners on simulated data (minutes; much longer with R)
 	$(BENCH)/bin/python benchmarks/pruning_accuracy.py
 
-bench-orders: $(BENCH)/.installed  ## orders and whole graphs on simulated data (an hour)
+bench-orders: $(BENCH)/.installed  ## compare orders and whole graphs on simulated data (an hour)
 	$(BENCH)/bin/python benchmarks/ordering.py
 	$(BENCH)/bin/python benchmarks/end_to_end.py
 

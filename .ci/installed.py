@@ -1,4 +1,4 @@
-"""Run by `make build` where nothing but the wheel is installed: the package works and has its data with it."""
+"""Check the installed wheel: the package works and has its data. `make build` runs this in an empty environment."""
 
 from importlib.resources import files
 from pathlib import Path

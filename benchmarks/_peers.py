@@ -1,7 +1,7 @@
 """The peers, as their users would run them: the paper's stack, adelie, and CAM-pruning by pyGAM and by mgcv.
 
 Each takes a matrix with its columns in topological order and returns an adjacency matrix (row -> column).
-Imports are inside: the peers live in the environment of `make bench` only.
+They are imported inside the functions because only the environment of `make bench` has them.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def embed(X: NDArray[np.float64], n_trees: int = 5, max_leaves: int = 8) -> Bloc
 def celer_coefficients(
     phi: NDArray[np.float64], y: NDArray[np.float64], sizes: list[int], penalty: float, tol: float
 ) -> Blocks:
-    """Solve one group lasso with celer; returns one block of coefficients a group."""
+    """Solve one group lasso with celer; return one block of coefficients per group."""
     from celer import GroupLasso  # noqa: PLC0415
 
-    groups: Any = sizes  # celer's annotation knows an int only
+    groups: Any = sizes  # celer's annotation allows only an int
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # celer's convergence warnings; agreement is checked on the objective
+        warnings.simplefilter("ignore")  # celer warns about convergence; agreement is checked on the objective
         model = GroupLasso(groups=groups, alpha=penalty, tol=tol, fit_intercept=True, max_iter=200).fit(phi, y)
     return np.split(model.coef_, np.cumsum(sizes)[:-1])
 
@@ -51,7 +51,7 @@ def celer_coefficients(
 def adelie_coefficients(
     phi: NDArray[np.float64], y: NDArray[np.float64], sizes: list[int], penalty: float, tol: float
 ) -> Blocks:
-    """Solve one group lasso with adelie; returns one block of coefficients a group."""
+    """Solve one group lasso with adelie; return one block of coefficients per group."""
     import adelie  # noqa: PLC0415
 
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
@@ -81,17 +81,17 @@ def _prune_by(solver: Callable[..., Blocks], X: NDArray[np.float64], penalty: fl
 
 
 def paper_stack(X: NDArray[np.float64], penalty: float = 0.1) -> NDArray[np.uint8]:
-    """SARTRE-pruning on the paper's own stack: RandomTreesEmbedding, then celer for each target."""
+    """Prune by SARTRE on the paper's own stack: RandomTreesEmbedding, then celer for each target."""
     return _prune_by(celer_coefficients, X, penalty)
 
 
 def adelie_stack(X: NDArray[np.float64], penalty: float = 0.1) -> NDArray[np.uint8]:
-    """Return the same with adelie as the solver."""
+    """Prune like `paper_stack`, with adelie as the solver."""
     return _prune_by(adelie_coefficients, X, penalty)
 
 
 def cam_by_pygam(X: NDArray[np.float64], alpha: float = 0.001) -> NDArray[np.uint8]:
-    """CAM-pruning by pyGAM: one LinearGAM a target, ten splines a term, keep p < alpha (its p-values are too small)."""
+    """Prune by pyGAM: one LinearGAM per target, ten splines per term, keep p < alpha (its p-values are too small)."""
     from pygam import LinearGAM, s  # noqa: PLC0415
 
     adjacency = np.zeros((X.shape[1], X.shape[1]), dtype=np.uint8)
@@ -100,7 +100,7 @@ def cam_by_pygam(X: NDArray[np.float64], alpha: float = 0.001) -> NDArray[np.uin
         for j in range(1, i):
             formula += s(j, n_splines=10)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # pyGAM warns of its own p-values
+            warnings.simplefilter("ignore")  # pyGAM warns about its own p-values
             model = LinearGAM(formula).fit(X[:, :i], X[:, i])
         adjacency[:i, i] = np.asarray(model.statistics_["p_values"][:i]) < alpha
     return adjacency
@@ -120,7 +120,7 @@ for (i in 2:ncol(X)) {
 
 
 def cam_by_mgcv(X: NDArray[np.float64], alpha: float = 0.001) -> NDArray[np.uint8]:
-    """CAM-pruning by R's mgcv with its defaults; R and mgcv must be installed (Debian: r-base-core, r-cran-mgcv)."""
+    """Prune by R's mgcv with its defaults; R and mgcv must be installed (Debian: r-base-core, r-cran-mgcv)."""
     d = X.shape[1]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "table.csv")
@@ -135,7 +135,7 @@ def cam_by_mgcv(X: NDArray[np.float64], alpha: float = 0.001) -> NDArray[np.uint
 
 
 def has_mgcv() -> bool:
-    """Return whether R and mgcv are there."""
+    """Return whether R and mgcv are installed."""
     rscript = shutil.which("Rscript")
     return (
         bool(rscript)

@@ -1,4 +1,4 @@
-"""What the benchmarks share: one thread, honest clocks, peak memory, versions, Markdown."""
+"""Functions that the benchmarks share: one thread, times, peak memory, versions, Markdown tables."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ THREAD_SETTINGS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
 
 
 def use_one_thread() -> None:
-    """Give every library one thread; call it before NumPy is imported."""
+    """Limit every library to one thread; call this before NumPy is imported."""
     for name in THREAD_SETTINGS:
         os.environ[name] = "1"
 
 
 def measured(function: Callable[[], Any], repeat: int = 1) -> tuple[float, float, Any]:
-    """Return the best time in seconds, the peak memory of the process in MB meanwhile, and the result."""
+    """Return the best time in seconds, the peak memory of the process in MB during the runs, and the result."""
     _reset_peak()
     best, result = float("inf"), None
     for _ in range(repeat):
@@ -44,13 +44,13 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def _reset_peak() -> None:
-    """Start counting the peak of the resident memory anew (Linux)."""
+    """Reset the peak of the resident memory (Linux only)."""
     if Path("/proc/self/clear_refs").exists():
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def _peak_mb() -> float:
-    """Return the peak of the resident memory in MB; NaN where the system does not tell."""
+    """Return the peak of the resident memory in MB, or NaN if the system does not report it."""
     status = Path("/proc/self/status")
     if not status.exists():
         return float("nan")

@@ -1,4 +1,4 @@
-"""Exact SCORE orders, on the processor or on a GPU, and the two held against each other."""
+"""Measure exact SCORE orders on the CPU or on a GPU, and compare the two."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from sartre.simulate import Dataset
 
 ETA = 0.001
-WARM_UP = 8  # columns of the same rows, ordered before the clock starts
+WARM_UP = 8  # number of columns of the same rows that are ordered before the clock starts
 HEADER = ["rows", "variables", "device", "seconds", "peak MB", "edges", "against the order", "agreement"]
 
 
 class Ordered(NamedTuple):
-    """What came of one size on one device."""
+    """The result for one size on one device."""
 
     seconds: float
     peak_mb: float
@@ -43,10 +43,11 @@ def order(
     n_jobs: int = 1,
     seed: int = 0,
 ) -> list[list[object]]:
-    """Return one row a size (n, d), and one more for the processor where a GPU's size is to be compared.
+    """Return one row per size (n, d), and one more row for the CPU if the size is to be compared with a GPU.
 
-    Where `device` is a GPU, the agreement is the largest difference of the Stein values to those of the processor on
-    all, half, five and two of the columns, over their largest value; where both ordered, also of the criteria.
+    If `device` is a GPU, the last column is the largest difference between its Stein values and those of the CPU on
+    all, half, five and two of the columns, relative to their largest value. If both computed the order, it also has
+    the largest relative difference of the criteria.
     """
     rows: list[list[object]] = []
     for n, d in sizes:
@@ -74,18 +75,18 @@ def devices(device: str) -> str:
     line = f"sartre {sartre.__version__}, Python {platform.python_version()}, numpy {np.__version__}"
     line += f", scipy {scipy.__version__}"
     if check_device("SCORE", device) is not None:
-        import torch  # noqa: PLC0415 - large, and optional
+        import torch  # noqa: PLC0415 - torch is large and optional
 
         line += f", torch {torch.__version__}, CUDA {torch.version.cuda}, {torch.cuda.get_device_name()}"
     return line
 
 
 def _ordered(X: np.ndarray, device: str, n_jobs: int) -> Ordered:
-    """Order once, after a few columns to warm up; the peak is that of the GPU's memory where it is used."""
+    """Order once, after a warm-up on a few columns; on a GPU the peak is that of its memory."""
     step = SCORE(ETA, exact=True, device=device, n_jobs=n_jobs).fit(X[:, :WARM_UP])
     if device == "cpu":
         return Ordered(*measured(lambda: step.fit(X)))
-    import torch  # noqa: PLC0415 - large, and optional
+    import torch  # noqa: PLC0415 - torch is large and optional
 
     torch.cuda.reset_peak_memory_stats()
     seconds, _, step = measured(lambda: step.fit(X))
@@ -105,7 +106,7 @@ def _agreement(found: SCORE, expected: SCORE) -> str:
 
 
 def _stein_difference(X: np.ndarray, step: SCORE, device: str, n_jobs: int) -> float:
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - for the processor's part only
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only the CPU needs it
 
     on_device, on_cpu = estimators(X, ETA, check_device("SCORE", device)), estimators(X, ETA, None)
     largest = 0.0
@@ -124,16 +125,16 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what can be asked for."""
+    """Add the command-line arguments of this part."""
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--sizes", type=_size, nargs="+", default=[(2000, 50)], metavar="ROWSxVARIABLES")
-    parser.add_argument("--compare", type=_size, nargs="*", default=[], help="sizes that the processor orders too")
-    parser.add_argument("--jobs", type=int, default=1, help="threads of the processor")
+    parser.add_argument("--compare", type=_size, nargs="*", default=[], help="sizes that are also ordered on the CPU")
+    parser.add_argument("--jobs", type=int, default=1, help="number of CPU threads")
     parser.add_argument("--seed", type=int, default=0)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print one row a size and device."""
+    """Print one row per size and device."""
     print(devices(arguments.device), "\n", flush=True)
     rows = order(arguments.sizes, arguments.device, arguments.compare, arguments.jobs, arguments.seed)
     print("\n" + markdown(HEADER, rows))

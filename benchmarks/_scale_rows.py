@@ -1,6 +1,6 @@
-"""Whole graphs from many rows, which are made batch by batch and never all there: time, memory, accuracy.
+"""Learn whole graphs from many rows, which are simulated in batches and never all in memory: time, memory, accuracy.
 
-Each size is a process of its own. The times include the making of the rows, which is done in each of the two passes.
+Each size runs in a separate process. The times include simulating the rows, which is done in each of the two passes.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Rows:
 
 
 def measure(n: int, columns: int, edges: int, penalty: float | str, seed: int, jobs: int) -> dict[str, float]:
-    """Learn one graph and say what it took."""
-    import resource  # noqa: PLC0415 - not on every system
+    """Learn one graph, and return its time, memory and accuracy."""
+    import resource  # noqa: PLC0415 - it does not exist on every system
 
     dag = random_dag(columns, edges, random_state=seed)
     source = Rows(dag, n, seed)
@@ -97,14 +97,14 @@ def rows(
     seed: int = 0,
     jobs: int = 1,
 ) -> list[dict[str, float]]:
-    """Measure each size in a process of its own, and print a table with the exponent of n between sizes."""
+    """Measure each size in a separate process, and print a table with the exponent of n between sizes."""
     found = []
     for n in sizes:
         settings = [n, columns, columns if edges is None else edges, penalty, seed, jobs]
         command = [sys.executable, __file__, json.dumps(settings)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         found.append(json.loads(done.stdout.splitlines()[-1]))
-    header = ["rows", "wall s", "CPU s", "of it making rows", "exponent", "peak MB", "SHD", "precision", "recall"]
+    header = ["rows", "wall s", "CPU s", "CPU s simulating", "exponent", "peak MB", "SHD", "precision", "recall"]
     lines = []
     for k, one in enumerate(found):
         exponent = "-"
@@ -124,24 +124,24 @@ def rows(
                 f"{one['recall']:.2f}",
             ]
         )
-    print(f"{columns} columns, penalty {penalty}, seed {seed}, {jobs} threads; edges against the order:", end=" ")
+    print(f"{columns} columns, penalty {penalty}, seed {seed}, {jobs} threads; edges contradicting the order:", end=" ")
     print(", ".join(str(one["against"]) for one in found), "\n")
     print(markdown(header, lines))
     return found
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what can be asked for."""
+    """Add the command-line arguments of this part."""
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000], help="numbers of rows")
     parser.add_argument("--columns", type=int, default=50)
-    parser.add_argument("--edges", type=int, help="as many as columns if not given")
-    parser.add_argument("--penalty", type=float, help="the paper's method; automatic if not given")
+    parser.add_argument("--edges", type=int, help="number of edges; by default the number of columns")
+    parser.add_argument("--penalty", type=float, help="penalty of the paper's method; automatic by default")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="threads that count rows and fit targets")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print one row a size."""
+    """Print one row per size."""
     penalty = "auto" if arguments.penalty is None else arguments.penalty
     rows(arguments.sizes, arguments.columns, arguments.edges, penalty, arguments.seed, arguments.jobs)
 

@@ -1,6 +1,7 @@
-"""SARTRE-pruning as the number of variables grows.
+"""Measure SARTRE-pruning as the number of variables grows.
 
-Data: ER graphs with d edges, the simulator's "sigmoid" mechanism (CAM's soft steps, one an edge), the true order given.
+The data are ER graphs with d edges and the simulator's "sigmoid" mechanism (CAM's soft steps, one per edge). The true
+order is given.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ HEADER = ["mode", "d", "seconds", "CPU seconds", "peak MB", "edges", "precision"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what can be asked for."""
+    """Add the command-line arguments of this part."""
     parser.add_argument("--sizes", type=int, nargs="+", default=[500, 1000, 2000], help="numbers of variables")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=["paper", "additive"])
     parser.add_argument("--samples", type=int, default=2000)
-    parser.add_argument("--jobs", type=int, default=2, help="threads over the targets")
+    parser.add_argument("--jobs", type=int, default=2, help="number of threads over the targets")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print one row a mode and size, and how the CPU time grows from one size to the next."""
+    """Print one row per mode and size, and how the CPU time grows from one size to the next."""
     rows, growth = [], []
     for mode in arguments.modes:
         seconds: dict[int, float] = {}
@@ -47,8 +48,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def measure(mode: str, d: int, n_samples: int, jobs: int) -> dict[str, object]:
-    """Simulate, prune and count: one row, by column."""
-    from sartre.prune import SARTRE  # noqa: PLC0415 - the threads of BLAS are set before
+    """Simulate, prune and count; return one row of the table by column."""
+    from sartre.prune import SARTRE  # noqa: PLC0415 - the number of BLAS threads must be set first
     from sartre.simulate import random_dag, simulate  # noqa: PLC0415
 
     data = simulate(random_dag(d, d, random_state=d), n_samples, mechanism="sigmoid", random_state=d)
@@ -66,8 +67,8 @@ def measure(mode: str, d: int, n_samples: int, jobs: int) -> dict[str, object]:
 
 
 def _apart(mode: str, d: int, n_samples: int, jobs: int) -> dict[str, str]:
-    """Measure in a process of its own."""
-    use_one_thread()  # of BLAS: the process below inherits it
+    """Measure in a separate process."""
+    use_one_thread()  # the process below inherits this setting for BLAS
     command = [sys.executable, __file__, mode, str(d), str(n_samples), str(jobs)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)

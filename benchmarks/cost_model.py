@@ -2,9 +2,9 @@
 
 python benchmarks/cost_model.py [--only SCORE SARTRE] [--write]        about ten minutes of one core
 
-`--write` puts the constants into src/sartre/costs.json, from which `sartre plan` reads them; with `--only`, the others
-stay, so they must be of the same machine. Times are those of the processor, one thread; each size is measured on a
-sparse and on a dense graph (d and 4 d edges).
+`--write` writes the constants to src/sartre/costs.json, from which `sartre plan` reads them. With `--only`, the other
+constants are kept, so they must come from the same machine. Times are CPU times on one thread; each size is measured on
+a sparse and on a dense graph (d and 4d edges).
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
 
 Size: TypeAlias = tuple[int, int]
 Run: TypeAlias = "Callable[[Dataset], Callable[[], object]]"
-DENSITIES = (1, 4)  # edges a variable
-MARGIN = 1.5  # by which the range goes beyond what was seen
+DENSITIES = (1, 4)  # edges per variable
+MARGIN = 1.5  # factor by which the range extends beyond the measured ratios
 
 
 class Method(NamedTuple):
-    """How a method is run; the powers (of n, of d) of its terms; sizes to fit and to check."""
+    """How to run a method, the powers (of n, of d) of its terms, and the sizes for fitting and checking."""
 
     run: Run
     kind: str
@@ -75,7 +75,7 @@ def _prune(make: Callable[[], Any]) -> Run:
 
 
 def _search(data: Dataset) -> Callable[[], object]:
-    """Climb from an order such as SCORE would give: the true one with a tenth of the variables misplaced."""
+    """Climb from an order like SCORE's: the true order with a tenth of the variables misplaced."""
     order = data.dag.topological_order()
     rng = np.random.default_rng(0)
     for _ in range(max(1, len(order) // 10)):
@@ -89,7 +89,7 @@ def _read(data: Dataset) -> Callable[[], object]:
 
 
 def _count(data: Dataset) -> Callable[[], object]:
-    """Add up what the automatic method of many rows needs, the nodes chosen already."""
+    """Accumulate the sums that the automatic method for many rows needs, with given nodes."""
     values = data.X.to_numpy()
     counter = SmoothCounter.of(values[:2000])
     return lambda: counter.count(values)
@@ -213,7 +213,7 @@ METHODS = {
 
 
 class Measured(NamedTuple):
-    """One run: rows, variables, edges a variable, and what it took."""
+    """One run: rows, variables, edges per variable, and its seconds and bytes."""
 
     n: int
     d: int
@@ -228,7 +228,7 @@ def measure(method: Method, n: int, d: int, density: int) -> Measured:
     run = method.run(simulate(dag, n, mechanism="neural", random_state=n + d))
     gc.collect()
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)  # or memory that was freed but kept would be used unseen
+        ctypes.CDLL(None).malloc_trim(0)  # otherwise freed memory that the allocator keeps would be reused unnoticed
     _, before, _ = measured(lambda: None)
     start = time.process_time()
     _, peak, _ = measured(run)
@@ -236,7 +236,7 @@ def measure(method: Method, n: int, d: int, density: int) -> Measured:
 
 
 def fitted(powers: list[Size], sizes: np.ndarray, values: np.ndarray) -> list[list[float]]:
-    """Return the terms [a, p, q] with a > 0 whose sums come closest to the values, as ratios."""
+    """Return the terms [a, p, q] with a > 0 whose sums are closest to the values in relative terms."""
     terms = np.array([[float(n) ** p * float(d) ** q for p, q in powers] for n, d in sizes])
     scale = (terms / values[:, None]).max(axis=0)
     found, _ = nnls(terms / values[:, None] / scale, np.ones(len(values)))
@@ -252,7 +252,7 @@ def cost_of(method: Method, runs: list[Measured]) -> dict[str, Any]:
     """Return a method's entry in the table of costs."""
     sizes = np.array([[run.n, run.d] for run in runs])
     seconds = fitted(method.seconds, sizes, np.array([run.seconds for run in runs]))
-    large = np.array([max(run.bytes, 2.0**20) for run in runs])  # less than a megabyte is not seen
+    large = np.array([max(run.bytes, 2.0**20) for run in runs])  # less than a megabyte is not measurable
     ratios = [run.seconds / predicted(seconds, run.n, run.d) for run in runs]
     low, high = min(0.5, min(ratios) / MARGIN), max(2.0, max(ratios) * MARGIN)
     return {
@@ -264,17 +264,17 @@ def cost_of(method: Method, runs: list[Measured]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print a row a method and a row a check; write the table if asked to."""
+    """Print one row per method and one per check; write the table if requested."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=list(METHODS), choices=list(METHODS), metavar="NAME")
-    parser.add_argument("--write", action="store_true", help="put the constants into the library")
+    parser.add_argument("--write", action="store_true", help="write the constants to the library")
     given = parser.parse_args()
     table = json.loads(COSTS.read_text(encoding="utf-8")) if COSTS.exists() else {"references": {}, "costs": {}}
     table["references"] = {kind: float(f"{seconds:.3g}") for kind, seconds in references().items()}
     rows: list[list[object]] = []
     for name in given.only:
         method = METHODS[name]
-        for density in DENSITIES:  # what a first run compiles and loads is no cost
+        for density in DENSITIES:  # a first run compiles and loads, which must not be measured
             measure(method, *method.fit[0], density)
         runs = [measure(method, n, d, density) for n, d in method.fit for density in DENSITIES]
         cost = table["costs"][name] = cost_of(method, runs)
@@ -288,7 +288,7 @@ def main() -> None:
                 inside = cost["range"][0] <= ratio <= cost["range"][1]
                 memory = run.bytes / max(predicted(cost["bytes"], n, d), 1.0)
                 rows.append([name, n, d, density, f"{run.seconds:.3g}", f"{ratio:.2f}", inside, f"{memory:.2f}"])
-    header = ["method", "rows", "variables", "edges a variable", "seconds", "ratio", "in range", "ratio of memory"]
+    header = ["method", "rows", "variables", "edges per variable", "seconds", "ratio", "in range", "ratio of memory"]
     print("\n" + markdown(header, rows))
     if given.write:
         text = re.sub(r"\[\s+([^\[\]]*?)\s+\]", _on_one_line, json.dumps(table, indent=1))

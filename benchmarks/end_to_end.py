@@ -1,8 +1,9 @@
-"""Learn whole graphs: our defaults beside the usual pair, raw and standardised columns, on the four families.
+"""Learn whole graphs: compare our defaults with SCORE and CAM-pruning, raw and standardised, on the four families.
 
     .venv-bench/bin/python benchmarks/end_to_end.py [--seeds 10] [--first-seed 4000] [--settings gp half-linear]
 
-Mean SHD over the seeds (a reversed edge counts once); "true order" is the default pruner given the order.
+It prints the mean SHD over the seeds (a reversed edge counts once); "true order" is the default pruner with the true
+order given.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SHOWN = ("ER1", "ER4", "SF1", "SF4")
 
 
 def methods(dag: Dag) -> dict[str, tuple[bool, CausalDiscovery]]:
-    """Return what is compared: whether the columns are standardised first, and the model."""
+    """Return the methods to compare: whether the columns are standardised first, and the model."""
     score = {"order": SCORE(exact=True), "prune": CAMPruning()}
     return {
         "defaults, standardised": (True, CausalDiscovery(random_state=0)),
@@ -40,11 +41,11 @@ def methods(dag: Dag) -> dict[str, tuple[bool, CausalDiscovery]]:
 
 
 def main() -> None:
-    """Print one table a setting."""
+    """Print one table per setting."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=20)
     parser.add_argument("--samples", type=int, default=2000)
-    parser.add_argument("--seeds", type=int, default=10, help="number of data sets a family")
+    parser.add_argument("--seeds", type=int, default=10, help="number of data sets per family")
     parser.add_argument("--first-seed", type=int, default=4000)
     parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=["gp"])
     arguments = parser.parse_args()

@@ -1,10 +1,10 @@
-"""Count the files of the library that a fit of one target crosses: the length of a reader's way.
+"""Count the files of the library that take part in fitting one target: the files that one must read to follow it.
 
     python benchmarks/files_crossed.py
 
-Every Python function that runs is noted with its file (`sys.setprofile`); compiled kernels do not show, and their
-files are not counted. One target with four candidates, two of which act on it alone and two together; once in memory
-by `SARTRE().fit`, once by `SARTRE().fit_batches` with so many rows that they are added up.
+The file of every Python function that runs is recorded (`sys.setprofile`); compiled kernels are not visible to it, and
+their files are not counted. The target has four candidates, two of which act on it separately and two jointly. It is
+fitted once in memory by `SARTRE().fit`, and once by `SARTRE().fit_batches` with so many rows that sums are used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def table(n: int) -> np.ndarray:
 
 
 def crossed(work: Callable[[], Any]) -> list[str]:
-    """Return the files whose functions run, kernels left out."""
+    """Return the files whose functions run, without kernels."""
     seen: set[str] = set()
 
     def note(frame: Any, event: str, _: Any) -> None:
@@ -51,7 +51,7 @@ def crossed(work: Callable[[], Any]) -> list[str]:
 
 
 def main() -> None:
-    """Print the files of both ways, and exit with 1 if there are too many."""
+    """Print the files of both fits, and exit with 1 if there are too many."""
     few, many = table(1000), table(60_000)
     ways = {
         "fit": lambda: SARTRE(random_state=0).fit(few, range(5)),
@@ -59,7 +59,7 @@ def main() -> None:
     }
     too_many = False
     for name, work in ways.items():
-        work()  # compile, and import what is imported late
+        work()  # compile, and run the late imports
         files = crossed(work)
         too_many |= len(files) > MOST[name]
         print(f"SARTRE().{name}: {len(files)} files, at most {MOST[name]}")

@@ -1,11 +1,11 @@
-"""Count the true edges that go against the orders of all orderers, on raw and on standardised columns.
+"""Count the true edges that contradict the orders of all orderers, on raw and on standardised columns.
 
     make bench-orders   or   .venv-bench/bin/python benchmarks/ordering.py [--nodes 20 50] [--settings gp neural]
 
-ER and SF graphs with d (1) or 4d (4) edges, SF with every edge from the older to the newer node, and with random
-orientation beside; the mean over the families leaves the latter out. A row is a mean over the seeds. "same" is the
-share of data sets whose order is the same on raw and on standardised columns. For a search, "start" is the mean of
-where it started, over all families shown, and "no worse" the share of data sets on which it ended no worse.
+The graphs are ER and SF with d (1) or 4d (4) edges. In SF graphs every edge points from the older to the newer node, or
+is randomly oriented; the mean over the families excludes the latter. Each row is a mean over the seeds. "same" is the
+share of data sets with the same order on raw and on standardised columns. For a search, "start" is the mean for its
+initial order, over all families shown, and "no worse" is the share of data sets on which its result is no worse.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ ORDERERS: dict[str, Callable[[], Any]] = {
 
 
 class Result(NamedTuple):
-    """One order: its edges against it, those of the start of a search (or NaN), seconds, and itself."""
+    """One order: the edges that contradict it, those that contradict a search's start (or NaN), seconds, the order."""
 
     errors: int
     start: float
@@ -74,7 +74,7 @@ def ordered(make: Callable[[], Any], X: np.ndarray, data: Dataset) -> Result:
 def evaluate(
     names: list[str], setting: str, family: str, d: int, n: int, seeds: range
 ) -> dict[tuple[str, str], list[Result]]:
-    """Return the results of the orderers on every scale, a data set each."""
+    """Return the results of the orderers on every scale, one per data set."""
     kind, density, orientation = FAMILIES[family]
     results: dict[tuple[str, str], list[Result]] = {}
     for seed in seeds:
@@ -88,7 +88,7 @@ def evaluate(
 
 
 def rows_of(by_family: dict[str, dict[tuple[str, str], list[Result]]]) -> list[list[object]]:
-    """Return one row an orderer and scale: edges against the order by family, their mean, and the shares."""
+    """Return one row per orderer and scale: edges that contradict the order by family, their mean, and the shares."""
     rows: list[list[object]] = []
     for scale, name in next(iter(by_family.values())):
         cells = [results[scale, name] for results in by_family.values()]
@@ -107,11 +107,11 @@ def rows_of(by_family: dict[str, dict[tuple[str, str], list[Result]]]) -> list[l
 
 
 def main() -> None:
-    """Print one table a size and setting."""
+    """Print one table per size and setting."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, nargs="*", default=[20, 50])
     parser.add_argument("--samples", type=int, default=2000)
-    parser.add_argument("--seeds", type=int, default=10, help="number of data sets a family")
+    parser.add_argument("--seeds", type=int, default=10, help="number of data sets per family")
     parser.add_argument("--first-seed", type=int, default=1000)
     parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=["gp", "half-linear"])
     parser.add_argument("--families", nargs="*", choices=FAMILIES, default=list(FAMILIES))
@@ -120,7 +120,7 @@ def main() -> None:
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     print(versions("sartre", "numpy", "scipy"))
     for name in arguments.orderers:
-        ORDERERS[name]().fit(np.random.default_rng(0).normal(size=(50, 3)))  # compiles what is compiled, off the clock
+        ORDERERS[name]().fit(np.random.default_rng(0).normal(size=(50, 3)))  # compile before the clock starts
     for d in arguments.nodes:
         for setting in arguments.settings:
             by_family = {}

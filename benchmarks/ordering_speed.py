@@ -1,4 +1,4 @@
-"""Measure the exact SCORE order beside the form everyone writes: an n x n x d tensor and two inverses a leaf.
+"""Compare the exact SCORE order with the usual implementation: an n x n x d tensor and two inverses per leaf.
 
 make bench        or        .venv-bench/bin/python benchmarks/ordering_speed.py [--sizes 10 20]
 """
@@ -22,7 +22,7 @@ ETA = 0.001
 
 
 def naive_hessian_diagonal(X: np.ndarray) -> np.ndarray:
-    """Return the Stein estimate of d s_j / d x_j, as the formulas are printed."""
+    """Return the Stein estimate of d s_j / d x_j, directly from the published formulas."""
     n = len(X)
     difference = X[:, None, :] - X[None, :, :]
     distances = np.linalg.norm(difference, axis=2)
@@ -34,7 +34,7 @@ def naive_hessian_diagonal(X: np.ndarray) -> np.ndarray:
 
 
 def naive_order(X: np.ndarray) -> list[int]:
-    """SCORE's order, a leaf at a time."""
+    """Return SCORE's order, found one leaf at a time."""
     remaining, leaves = list(range(X.shape[1])), []
     while len(remaining) > 1:
         leaf = int(naive_hessian_diagonal(X[:, remaining]).var(axis=0).argmin())
@@ -43,10 +43,10 @@ def naive_order(X: np.ndarray) -> list[int]:
 
 
 def main() -> None:
-    """Print one row a size and form."""
+    """Print one row per size and implementation."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 20])
-    parser.add_argument("--alone", type=int, nargs="*", default=[50], help="sizes without the naive form")
+    parser.add_argument("--alone", type=int, nargs="*", default=[50], help="sizes without the usual implementation")
     arguments = parser.parse_args()
     print(versions("sartre", "numpy", "scipy"), "\n")
     rows: list[list[object]] = []
@@ -61,7 +61,7 @@ def main() -> None:
             rows.append(
                 [d, "n x n x d tensor, two inverses", f"{naive:.2f}", f"{naive / ours:.1f}", same, f"{peak:.0f}"]
             )
-    print(markdown(["d", "form", "seconds", "ratio", "edges against the order", "peak MB"], rows))
+    print(markdown(["d", "implementation", "seconds", "ratio", "edges against the order", "peak MB"], rows))
 
 
 if __name__ == "__main__":

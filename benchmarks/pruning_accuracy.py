@@ -1,16 +1,16 @@
-"""Compare the graphs of all pruners, the true order given: `make bench-accuracy`.
+"""Compare the graphs of all pruners with the true order given: `make bench-accuracy`.
 
     .venv-bench/bin/python benchmarks/pruning_accuracy.py [families] [nulls] [noise] [trees] [--seeds 10] [--nodes 20]
 
-families: ER and SF graphs with d (1) or 4d (4) edges, SF with every edge from the older to the newer node, and SF4 with
-    random orientation beside; --mechanism and --linear-fraction change how effects are drawn ("gp" by default, unit
-    Gaussian noise), --samples and --nodes the size. With --mgcv, R's mgcv is run too where it is installed.
+families: ER and SF graphs with d (1) or 4d (4) edges. In SF graphs every edge points from the older to the newer node;
+    SF4 is also run with random orientation. --mechanism and --linear-fraction change how effects are drawn ("gp" by
+    default, with unit Gaussian noise), --samples and --nodes change the size. --mgcv also runs R's mgcv if installed.
 nulls: false edges on independent columns, d = 20: Gaussian, Laplace, t(3), discrete, and rows drawn with replacement.
-noise: ER1 with noise whose variance follows the parents, gently (the simulator's) and strongly, d = 15, n = 1000; and
-    with a near copy of a column added.
-trees: how little the number of trees and leaves matters to the automatic penalty.
+noise: ER1 with noise whose variance depends on the parents, weakly (the simulator's noise) or strongly, d = 15,
+    n = 1000; and ER1 with a near copy of a column added.
+trees: how little the numbers of trees and leaves matter to the automatic penalty.
 
-Means over the seeds. A reversed edge counts once.
+The tables show means over the seeds. A reversed edge counts once.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def by(pruner: Callable[[], SARTRE | CAMPruning | DAS]) -> Method:
 
     def run(X: np.ndarray) -> np.ndarray:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # fewer splines than asked for, as CAM's rule has it
+            warnings.simplefilter("ignore")  # CAM's rule may use fewer splines than requested, with a warning
             return pruner().fit(X, range(X.shape[1])).adjacency_matrix_
 
     return run
 
 
 def evaluate(methods: dict[str, Method], family: str, arguments: argparse.Namespace) -> list[list[object]]:
-    """Return one row a method: means over the seeds."""
+    """Return one row per method, with means over the seeds."""
     kind, density, orientation = FAMILIES[family]
     d = arguments.nodes
     results: dict[str, list[tuple[float, ...]]] = {name: [] for name in methods}
@@ -77,7 +77,7 @@ def evaluate(methods: dict[str, Method], family: str, arguments: argparse.Namesp
 
 
 def rows_of(what: str, results: dict[str, list[tuple[float, ...]]], digits: tuple[int, ...]) -> list[list[object]]:
-    """Return the means of some results, one row a method."""
+    """Return the means of some results, one row per method."""
     rows: list[list[object]] = []
     for name, values in results.items():
         mean = np.mean(values, axis=0)
@@ -86,7 +86,7 @@ def rows_of(what: str, results: dict[str, list[tuple[float, ...]]], digits: tupl
 
 
 def seeds_of(arguments: argparse.Namespace) -> range:
-    """Return the seeds that are asked for."""
+    """Return the requested seeds."""
     return range(arguments.first_seed, arguments.first_seed + arguments.seeds)
 
 
@@ -168,7 +168,7 @@ def near_copy(seed: int, n: int = 1000, d: int = 15) -> tuple[np.ndarray, np.nda
 
 
 def noise(arguments: argparse.Namespace, methods: dict[str, Method]) -> None:
-    """Print what unequal variances and a near copy do."""
+    """Print the effect of unequal variances and of a near copy."""
     rows = []
     for what, draw in {"gentle": gently_unequal, "strong": strongly_unequal, "near copy": near_copy}.items():
         results: dict[str, list[tuple[float, ...]]] = {name: [] for name in methods}
@@ -185,7 +185,7 @@ def noise(arguments: argparse.Namespace, methods: dict[str, Method]) -> None:
 
 
 def trees(arguments: argparse.Namespace, _: dict[str, Method]) -> None:
-    """Print the automatic penalty's SHD by the number of trees and leaves."""
+    """Print the SHD of the automatic penalty by the numbers of trees and leaves."""
     sizes = [(1, 8), (5, 4), (5, 8), (5, 16), (20, 8)]
     methods = {
         f"{n_trees} trees, {leaves} leaves": by(
@@ -204,21 +204,21 @@ PARTS = {"families": families, "nulls": nulls, "noise": noise, "trees": trees}
 
 
 def main() -> None:
-    """Print the tables that are asked for."""
+    """Print the requested tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", help="families, nulls, noise, trees; families if none is named")
+    parser.add_argument("parts", nargs="*", help="families, nulls, noise or trees; families by default")
     parser.add_argument("--nodes", type=int, default=20)
     parser.add_argument("--samples", type=int, default=2000)
     parser.add_argument("--mechanism", default="gp")
     parser.add_argument("--linear-fraction", type=float, default=0.0)
-    parser.add_argument("--seeds", type=int, default=10, help="number of data sets a cell")
+    parser.add_argument("--seeds", type=int, default=10, help="number of data sets per cell")
     parser.add_argument("--first-seed", type=int, default=3000)
-    parser.add_argument("--only", nargs="*", help="methods to run, by name; all if not given")
-    parser.add_argument("--mgcv", action="store_true", help="run R's mgcv too, half a minute a data set")
+    parser.add_argument("--only", nargs="*", help="names of the methods to run; all by default")
+    parser.add_argument("--mgcv", action="store_true", help="also run R's mgcv, which takes half a minute per data set")
     arguments = parser.parse_args()
     unknown = set(arguments.parts) - set(PARTS)
     if unknown:
-        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        parser.error(f"unknown parts: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     print(versions("sartre", "numpy", "pygam"))
     methods: dict[str, Method] = {
         "SARTRE()": by(lambda: SARTRE(random_state=0)),
@@ -228,7 +228,7 @@ def main() -> None:
         "CAM-pruning, pyGAM": cam_by_pygam,
     }
     if arguments.mgcv and not has_mgcv():
-        print("R with mgcv is not installed: its rows are left out.")
+        print("R with mgcv is not installed, so its rows are left out.")
     elif arguments.mgcv:
         methods["CAM-pruning, mgcv"] = cam_by_mgcv
     methods = {name: method for name, method in methods.items() if not arguments.only or name in arguments.only}

@@ -3,10 +3,11 @@
     python benchmarks/same_edges.py store edges.json         before a change
     python benchmarks/same_edges.py compare edges.json       after it
 
-Every case is one data set and one model: all families, mechanisms and noises of the simulator, the paper's penalty,
-the automatic one with its settings, rows in batches, missing values, categories, knowledge, wide and awkward tables,
-and the other methods. `compare` prints every case whose edges, order, pairs or robust targets differ, then the largest
-relative difference of strengths and p-values among the cases that agree. It exits with 1 if any case differs.
+Every case is one data set and one model. The cases cover all families, mechanisms and kinds of noise of the simulator,
+the paper's penalty, the automatic penalty with its settings, rows in batches, missing values, categories, knowledge,
+wide and awkward tables, and the other methods. `compare` prints every case whose edges, order, pairs or robust targets
+differ, then the largest relative difference of strengths and p-values among the cases that agree. It exits with 1 if
+any case differs.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def path(pruner: SARTRE, draw: Callable[[], Dataset]) -> dict[str, Any]:
 
 
 def told(pruner: Any, names: Any) -> dict[str, Any]:
-    """Return what a fitted pruner says, ready for JSON."""
+    """Return the results of a fitted pruner, ready for JSON."""
     pairs = getattr(pruner, "interactions_", pd.DataFrame())
     return {
         "columns": list(names),
@@ -90,7 +91,7 @@ def told(pruner: Any, names: Any) -> dict[str, Any]:
 
 
 def awkward(seed: int) -> pd.DataFrame:
-    """Return few values, copies, a constant, an outlier and repeated rows."""
+    """Return a table with few values, copies, a constant, an outlier and repeated rows."""
     X = drawn("ER1", seed, d=6, n=300).X
     X["rounded"] = X.iloc[:, 0].round()
     X["copy"] = -2 * X.iloc[:, 1] + 5
@@ -154,7 +155,7 @@ def cases() -> Iterator[tuple[str, Case]]:
 
 
 def settings_of(name: str, draw: Callable[[], Dataset]) -> Iterator[tuple[str, Case]]:
-    """Yield a data set under every setting of the pruner, and under the other pruners."""
+    """Yield a data set with every setting of the pruner, and with the other pruners."""
     models = {
         "paper": SARTRE(0.1, random_state=0),
         "no pairs": SARTRE(interactions=False, random_state=0),
@@ -174,7 +175,7 @@ def settings_of(name: str, draw: Callable[[], Dataset]) -> Iterator[tuple[str, C
 
 
 def tables() -> Iterator[tuple[str, Case]]:
-    """Yield missing values, categories, knowledge, awkward columns, other orders and real data."""
+    """Yield cases with missing values, categories, knowledge, awkward columns, other orders and real data."""
     for seed in (80, 81, 82):
         for missing in ("drop", "bin", "impute"):
             model = CausalDiscovery(missing=missing, random_state=0)
@@ -197,7 +198,7 @@ def tables() -> Iterator[tuple[str, Case]]:
 
 
 def wide() -> Iterator[tuple[str, Case]]:
-    """Yield tables with so many columns that pairs and screening are bounded."""
+    """Yield cases with so many columns that the pairs and the screening are limited."""
     tables = {
         (120, 400): SARTRE(),
         (130, 150): SARTRE(),
@@ -213,21 +214,21 @@ def wide() -> Iterator[tuple[str, Case]]:
 
 
 def run() -> dict[str, dict[str, Any]]:
-    """Run all cases; one that fails is kept with its error."""
+    """Run all cases; a case that fails is stored with its error."""
     found = {}
     for name, case in cases():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 found[name] = json.loads(json.dumps(case()))
-            except Exception as error:  # noqa: BLE001 - an error is a result too
+            except Exception as error:  # noqa: BLE001 - an error is also a result
                 found[name] = {"error": f"{type(error).__name__}: {error}", "edges": []}
         print(f"{len(found)} {name}: {len(found[name]['edges'])} edges {found[name].get('error', '')}", file=sys.stderr)
     return found
 
 
 def plain(case: dict[str, Any]) -> dict[str, Any]:
-    """Return what must be the same to the letter: all but the numbers of edges and pairs."""
+    """Return everything that must be exactly the same: all but the numbers of edges and pairs."""
     return {
         **case,
         "edges": sorted([item for item in row if isinstance(item, str)] for row in case["edges"]),
@@ -236,7 +237,7 @@ def plain(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def numbers(case: dict[str, Any]) -> dict[tuple[str, ...], list[float]]:
-    """Return the numbers of edges and pairs by their names (and, of a path, by level)."""
+    """Return the numbers of edges and pairs by their names (and, for a path, by level)."""
     rows = [*case["edges"], *case.get("pairs", [])]
     return {
         tuple(str(item) for item in row if isinstance(item, str) or item == row[0]): [
@@ -247,7 +248,7 @@ def numbers(case: dict[str, Any]) -> dict[tuple[str, ...], list[float]]:
 
 
 def furthest(before: dict[str, Any], after: dict[str, Any]) -> float:
-    """Return the largest relative difference of two cases' numbers; p-values under 1e-12 count as equal."""
+    """Return the largest relative difference of two cases' numbers; numbers below 1e-12 count as equal."""
     old, new = numbers(before), numbers(after)
     largest = 0.0
     for key, values in old.items():
@@ -258,7 +259,7 @@ def furthest(before: dict[str, Any], after: dict[str, Any]) -> float:
 
 
 def changed(old: Any, new: Any) -> str:
-    """Return what became of a value; of a list, what it lost and gained."""
+    """Describe how a value changed; for a list, what it lost and gained."""
     if not isinstance(old, list) or not isinstance(new, list):
         return f"{old} became {new}"
     lost, gained = [item for item in old if item not in new], [item for item in new if item not in old]
@@ -266,7 +267,7 @@ def changed(old: Any, new: Any) -> str:
 
 
 def compare(before: dict[str, Any], after: dict[str, Any]) -> int:
-    """Print what differs; return how many cases do."""
+    """Print the differences; return the number of cases that differ."""
     differing = [name for name in before if plain(before[name]) != plain(after.get(name, {"edges": []}))]
     for name in differing:
         old, new = plain(before[name]), plain(after.get(name, {"edges": []}))

@@ -5,7 +5,7 @@
     .venv/bin/python benchmarks/scale.py order [--device cuda] [--sizes 2000x512 2000x2000 10000x50]
     .venv/bin/python benchmarks/scale.py all
 
-Of variables and rows, every size runs in a process of its own, so that its peak of resident memory is its own.
+For variables and rows, every size runs in a separate process, so that its peak of resident memory is measured alone.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ PARTS = {
 
 
 def main() -> None:
-    """Run the parts that were asked for."""
+    """Run the requested parts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     choices = parser.add_subparsers(dest="part", required=True)
     for name, part in PARTS.items():
         part.add_arguments(choices.add_parser(name, help=part.__doc__))
-    choices.add_parser("all", help="every part, at its default sizes")
+    choices.add_parser("all", help="run every part at its default sizes")
     arguments = parser.parse_args()
     print(versions("sartre", "numpy", "scipy", "numba", "scikit-learn"), "\n")
     asked = [parser.parse_args([name]) for name in PARTS] if arguments.part == "all" else [arguments]

@@ -1,8 +1,8 @@
-"""Compare our optimum with celer's and adelie's: identical designs, many targets and penalties.
+"""Compare our optimum with celer's and adelie's on identical designs, for many targets and penalties.
 
     make bench        or        .venv-bench/bin/python benchmarks/solver_agreement.py
 
-Exits with 1 if an objective differs by more than 1e-8 (relative) or a support differs.
+It exits with 1 if an objective differs from celer's by more than 1e-8 (relative) or a support differs.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ TOL = 1e-12
 
 
 def objective(y: np.ndarray, phi: np.ndarray, blocks: list[np.ndarray], penalty: float) -> float:
-    """Return 1/2n |y - mean - Phi b|^2 + penalty sum |b_j|, the intercept fitted."""
+    """Return 1/2n |y - mean - Phi b|^2 + penalty sum |b_j| with the fitted intercept."""
     residual = y - phi @ np.concatenate(blocks)
     return float(np.var(residual) / 2 + penalty * sum(np.linalg.norm(block) for block in blocks))
 
 
 def main() -> int:
-    """Compare on every size, print one row each."""
+    """Compare at every size, and print one row per size and peer."""
     print(versions("sartre", "numpy", "celer", "adelie"), "\n")
     rows, agreed = [], True
     for d, n in ((10, 300), (20, 2000), (64, 2000)):

@@ -1,4 +1,4 @@
-"""Measure what confidence costs: the model learnt on 50 pairs of half-samples, beside learning it once.
+"""Measure the cost of stability selection: learning on 50 pairs of half-samples, compared with learning once.
 
 make bench        or        .venv-bench/bin/python benchmarks/stability.py [--pairs 50] [--jobs 1 2]
 """
@@ -19,7 +19,7 @@ N_VARIABLES, N_SAMPLES, SEED = 20, 2000, 0
 
 
 def main() -> None:
-    """Print one row a number of processes."""
+    """Print one row per number of processes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=50)
     parser.add_argument("--jobs", type=int, nargs="*", default=[1, 2])
@@ -27,7 +27,7 @@ def main() -> None:
     print(versions("sartre", "numpy", "scipy", "joblib"), "\n")
     data = simulate(random_dag(N_VARIABLES, N_VARIABLES, random_state=SEED), N_SAMPLES, random_state=SEED)
     model = CausalDiscovery(random_state=SEED)
-    model.fit(data.X.head(100))  # compiled, and loaded
+    model.fit(data.X.head(100))  # compile and load before the clock starts
     once, peak, fitted = measured(lambda: model.fit(data.X), repeat=3)
     rows: list[list[object]] = [["once", "", f"{once:.2f}", "1", shd(data.dag, fitted.graph_), f"{peak:.0f}"]]
     for jobs in arguments.jobs:
@@ -37,7 +37,7 @@ def main() -> None:
         what = f"{2 * arguments.pairs} half-samples"
         distance = shd(data.dag, found.consensus())
         rows.append([what, jobs, f"{seconds:.1f}", f"{seconds / once:.1f}", distance, f"{peak:.0f}"])
-    print(f"{N_VARIABLES} variables, {N_SAMPLES} samples, default settings, the order learnt anew each time\n")
+    print(f"{N_VARIABLES} variables, {N_SAMPLES} samples, default settings; the order is learnt again each time\n")
     print(markdown(["learnt", "processes", "seconds", "ratio to once", "SHD", "peak MB"], rows))
 
 

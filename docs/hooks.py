@@ -1,4 +1,4 @@
-"""What is made when the documentation is built: commands from the code, tables from README.md, formulas as MathML."""
+"""Generate parts of the documentation when it is built: the command line's page, and formulas as MathML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import html
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latex2mathml.converter import convert
@@ -17,13 +16,11 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-README = Path(__file__).parent.parent / "README.md"
-_MARK = re.compile(r"<!-- README: (.+) -->")  # stands for that section of README.md: numbers stand in one place only
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', flags=re.DOTALL)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add cli.md: every command with its help, as typer writes it."""
+    """Add cli.md, which shows the help of every command as typer writes it."""
     command = [sys.executable, "-m", "typer", "sartre.cli", "utils", "docs", "--name", "sartre"]
     page = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
     if "**Commands**" not in page:
@@ -32,13 +29,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001 - by name
-    """Put sections of README.md where a page asks for them."""
-    return _MARK.sub(lambda mark: section(README.read_text(encoding="utf-8"), mark[1]), markdown)
-
-
 def on_page_content(page_html: str, /, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Turn formulas into MathML, which browsers draw by themselves."""
+    """Convert formulas to MathML, which browsers display without a script."""
     return _FORMULA.sub(lambda found: mathml(html.unescape(found[2]), block=found[1] == "div"), page_html)
 
 
@@ -49,11 +41,3 @@ def mathml(formula: str, *, block: bool) -> str:
     if unknown:
         raise ValueError(f"latex2mathml does not know {unknown[0]}, in {formula.strip()}; write it in another way.")
     return drawn
-
-
-def section(text: str, heading: str) -> str:
-    """Return what stands under a heading of the second level."""
-    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL)
-    if found is None:
-        raise ValueError(f"README.md must have the section '## {heading}', which the documentation shows.")
-    return found[1].strip()

@@ -1,4 +1,4 @@
-"""What the paper only mentions: intervals that look at the target, and other numbers of trees and leaves."""
+"""Variants that the paper only mentions: intervals that use the target, and other numbers of trees and leaves."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ def cells(quick: bool) -> list[Cell]:
 STUDY = Study(
     name="ablations",
     title="Intervals",
-    text="SCORE's order, SARTRE with penalty 0.1; d = 20, n = 2000. Names are the kind of trees, then trees x leaves.",
+    text="SCORE's order, SARTRE with penalty 0.1; d = 20, n = 2000. Names give the kind of trees, then trees x leaves.",
     cells=cells,
     axis="",
     measures=("shd", "sid", "precision", "recall", "seconds"),
     claims=(
         Claim(
-            "Random intervals do no harm compared with those of forests and boosting, which look at the target,",
+            "Random intervals do no harm compared with those of forests and boosting, which use the target.",
             together(*(no_more(what, KINDS[0], other, ABOUT) for what in ("shd", "sid") for other in KINDS[1:])),
-            "No harm: SHD and SID at most a tenth worse.",
-            "Under the same penalty intervals that look at the target find more edges, true and false: on SF4 forests "
-            "have recall {:.2f} and precision {:.2f}, random ones {:.2f} and {:.2f}. So SHD is as good in most cases, "
-            "and SID, which forgives false edges, is not.",
+            "No harm means that SHD and SID are at most a tenth worse.",
+            "Under the same penalty, intervals that use the target find more edges, true and false: on SF4 forests "
+            "have recall {:.2f} and precision {:.2f}, random intervals {:.2f} and {:.2f}. So SHD is as good in most "
+            "cases, and SID, which hardly penalises false edges, is not.",
             tuple(
                 mean_of(what, one, family="SF4", nodes=20) for one in KINDS[1::-1] for what in ("recall", "precision")
             ),
         ),
         Claim(
-            "and are faster, as they are shared by all targets.",
+            "Random intervals are faster, because all targets share them.",
             together(*(no_more("prune_seconds", KINDS[0], other) for other in KINDS[1:])),
         ),
         Claim(
             "(Not in the paper) The numbers of trees and leaves hardly matter.",
             together(*(about_equal("shd", other, KINDS[0], ABOUT) for other in SIZES)),
-            "Hardly: SHD within a tenth of that of five trees with eight leaves, either way.",
-            "More trees are more functions under the same penalty, which then weighs less: on ER1 five trees have "
-            "precision {:.2f} and recall {:.2f}, twenty {:.2f} and {:.2f}.",
+            "Hardly means that SHD differs by at most a tenth from that of five trees with eight leaves, either way.",
+            "More trees give more functions under the same penalty, which is then weaker: on ER1 five trees have "
+            "precision {:.2f} and recall {:.2f}, twenty have {:.2f} and {:.2f}.",
             tuple(
                 mean_of(what, one, family="ER1", nodes=20)
                 for one in (KINDS[0], SIZES[-1])

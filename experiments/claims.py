@@ -1,4 +1,4 @@
-"""Comparisons in which a claim can be seen: one for every kind of data, and every measure that it speaks of."""
+"""Comparisons that test a claim: one for every kind of data and every measure that the claim is about."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     Where = dict[str, Sequence[object]]
 
 Method = tuple[str, str]
-ABOUT = 1.1  # comparable: at most a tenth worse
+ABOUT = 1.1  # "comparable" means at most a tenth worse
 
 
 def no_more(measure: str, method: Method, than: Method, factor: float = 1.0, **where: Sequence[object]) -> Seen:
-    """Return a test: the mean of a measure is at most `factor` times that of another method, setting by setting.
+    """Return a test that the mean of a measure is at most `factor` times that of another method, setting by setting.
 
-    `where` names the settings that count, such as ``family=("ER1", "SF1")``. Trials count that both methods have.
+    `where` names the settings that count, such as ``family=("ER1", "SF1")``. Only trials that both methods have count.
     """
     return lambda frame: _compared(frame, measure, (method, than), _at_most(factor), where).tolist()
 
 
 def about_equal(measure: str, method: Method, to: Method, factor: float) -> Seen:
-    """Return a test: of two means neither is more than `factor` times the other, setting by setting."""
+    """Return a test that neither of two means is more than `factor` times the other, setting by setting."""
 
     def holds(a: float, b: float) -> bool:
         return max(a, b) <= factor * min(a, b) + 1e-12
@@ -36,9 +36,10 @@ def about_equal(measure: str, method: Method, to: Method, factor: float) -> Seen
 def best(
     measures: Sequence[str], method: Method, others: Sequence[Method], factor: float = 1.0, **where: Sequence[object]
 ) -> Seen:
-    """Return a test: no other method that was run has a better mean, one comparison a setting and measure.
+    """Return a test that no other method has a better mean, with one comparison per setting and measure.
 
-    F1, precision and recall are better when larger. With a `factor`, at most so many times worse than the best.
+    F1, precision and recall are better when larger. With a `factor`, the method may be that many times worse than the
+    best. Methods that were not run are ignored.
     """
 
     def seen(frame: pd.DataFrame) -> list[bool]:
@@ -55,7 +56,7 @@ def best(
 
 
 def grows(measure: str, method: Method, to: Method, axis: str) -> Seen:
-    """Return a test: the ratio of two means is larger at the end of an axis than at its beginning, by family."""
+    """Return a test that the ratio of two means is larger at the end of an axis than at its beginning, by family."""
 
     def seen(frame: pd.DataFrame) -> list[bool]:
         ends = [frame[frame[axis] == end] for end in (frame[axis].min(), frame[axis].max())]
@@ -66,7 +67,7 @@ def grows(measure: str, method: Method, to: Method, axis: str) -> Seen:
 
 
 def mean_of(measure: str, method: Method, **where: object) -> Callable[[pd.DataFrame], float]:
-    """Return a figure: the mean of a measure over all rows of a method in some settings, NaN where there is none."""
+    """Return a function that gives the mean of a measure over the rows of a method in some settings, or NaN."""
 
     def figure(frame: pd.DataFrame) -> float:
         for name, value in where.items():
@@ -88,7 +89,7 @@ def _at_most(factor: float) -> Callable[[float, float], bool]:
 def _compared(
     frame: pd.DataFrame, measure: str, pair: tuple[Method, Method], holds: Callable[[float, float], bool], where: Where
 ) -> pd.Series:
-    """Return whether a comparison of two means holds, one value for each kind of data that both were run on."""
+    """Return whether a comparison of two means holds, one value per kind of data that both methods were run on."""
     for name, values in where.items():
         frame = frame[frame[name].isin(values)]
     mine, other = (_of(frame, method, measure, ["study_data", "trial"]) for method in pair)
@@ -98,7 +99,7 @@ def _compared(
 
 
 def _ratio(frame: pd.DataFrame, measure: str, method: Method, to: Method) -> pd.Series:
-    """Return the ratio of two methods' means, one value a family."""
+    """Return the ratio of two methods' means, one value per family."""
     mine, other = (_of(frame, one, measure, ["family"]).groupby(level="family").mean() for one in (method, to))
     return mine / other
 

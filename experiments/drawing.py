@@ -1,4 +1,4 @@
-"""The figures: a line and a band a method, one row of panels a measure."""
+"""Draw the figures: one line and one band per method, one row of panels per measure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from experiments.study import Study
 
-COLOURS = {  # of a method, or of its pruner: the same in all figures
+COLOURS = {  # each method, or its pruner, has the same colour in all figures
     OURS: "#4477aa",
     "CORL + CAM-pruning": "#999933",
     "SARTRE": "#66ccee",
@@ -37,11 +37,11 @@ COLOURS = {  # of a method, or of its pruner: the same in all figures
     "GraN-DAG": "#882255",
 }
 AXES = {"nodes": "variables", "samples": "samples"}
-SWEEP = {"nodes": ("samples", 2000), "samples": ("nodes", 20)}  # what stands still while the other changes
+SWEEP = {"nodes": ("samples", 2000), "samples": ("nodes", 20)}  # the setting that is fixed while the other changes
 
 
 def draw(study: Study, frame: pd.DataFrame, folder: Path) -> list[Path]:
-    """Draw a study's figure as PNG and SVG, a column a family, a row a measure; a table has none."""
+    """Draw a study's figure as PNG and SVG, one column per family, one row per measure; a table has no figure."""
     if not study.axis:
         return []
     sweeps = ("nodes", "samples") if study.axis == "both" else (study.axis,)
@@ -99,7 +99,7 @@ def _panel(axes: Axes, part: pd.DataFrame, axis: str, measure: str, colours: dic
 
 
 def _saved(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write both files; the same results give the same bytes."""
+    """Write both files; the same results always give the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     with mpl.rc_context({"svg.hashsalt": "sartre", "svg.fonttype": "none"}):

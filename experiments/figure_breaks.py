@@ -1,4 +1,4 @@
-"""Beyond the paper: where each method breaks when what it assumes does not hold."""
+"""Beyond the paper: how each method fails when its assumptions do not hold."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ STUDY = Study(
     name="figure-breaks",
     title="Where methods break",
     text="d = 20, n = 2000, one change at a time: hidden common causes of two variables each, other noise "
-    "(heteroscedastic: its variance follows the parents), columns at variance one, columns cut into five values.",
+    "(heteroscedastic: its variance depends on the parents), standardised columns, columns cut into five values.",
     cells=cells,
     axis="change",
     measures=("shd", "sid", "f1"),
@@ -55,9 +55,9 @@ STUDY = Study(
         Claim(
             "(Ours) The defaults have the best SHD under every change.",
             best(("shd",), OURS, (*BASELINES, PAPER, SAME)),
-            why="What hurts them most on ER1 is heteroscedastic noise, then hidden causes: SHD {:.1f} and {:.1f}, "
-            "{:.1f} without. SCORE with CAM-pruning breaks on columns of five values and at variance one: {:.1f} and "
-            "{:.1f}, {:.1f} without.",
+            why="On ER1 they suffer most from heteroscedastic noise, then from hidden causes: their SHD is {:.1f} and "
+            "{:.1f}, compared with {:.1f} without. SCORE with CAM-pruning fails on columns of five values and on "
+            "standardised columns: its SHD is {:.1f} and {:.1f}, compared with {:.1f} without.",
             figures=tuple(_under(method, change) for method, changes in _WORST.items() for change in changes),
         ),
     ),

@@ -16,7 +16,7 @@ def cells(quick: bool) -> list[Cell]:
 STUDY = Study(
     name="figure-samples",
     title="Baselines, over the number of samples",
-    text="d = 20 variables, n = 1000 to 5000 samples, Gaussian processes and noise.",
+    text="d = 20 variables, n = 1000 to 5000 samples, Gaussian processes and Gaussian noise.",
     cells=cells,
     axis="samples",
     measures=("shd", "sid", "seconds"),
@@ -25,21 +25,22 @@ STUDY = Study(
         Claim(
             "The running time of DAS approaches that of SCORE with CAM-pruning as samples grow.",
             grows("seconds", DAS, PYGAM, "samples"),
-            "In each family: the ratio of the two is larger with the most samples than with the fewest.",
-            "It starts below and ends above: {:.2f} and {:.2f} seconds with 1000 samples, {:.1f} and {:.1f} with 5000.",
+            "In each family the ratio of the two is larger with the most samples than with the fewest.",
+            "DAS starts below and ends above: {:.2f} and {:.2f} seconds with 1000 samples, {:.1f} and {:.1f} with "
+            "5000.",
             tuple(mean_of("seconds", one, samples=n) for n in (1000, 5000) for one in (DAS, PYGAM)),
         ),
         Claim(
             "SCORE with CAM-pruning has better SHD and SID than SARTRE on ER4.",
             together(*(no_more(what, PYGAM, PAPER, family=("ER4",)) for what in ("shd", "sid"))),
-            why="Not with 1000 samples, where SARTRE finds more edges (recall {:.2f}, pyGAM {:.2f}).",
+            why="It does not hold with 1000 samples, where SARTRE finds more edges (recall {:.2f}, pyGAM {:.2f}).",
             figures=tuple(mean_of("recall", one, family="ER4", samples=1000) for one in (PAPER, PYGAM)),
         ),
         Claim(
             "SARTRE has better SHD and SID than SCORE with CAM-pruning on ER1.",
             together(*(no_more(what, PAPER, PYGAM, family=("ER1",)) for what in ("shd", "sid"))),
-            why="The penalty does not fall as samples grow: from 1000 to 5000 recall goes from {:.2f} to {:.2f}, that "
-            "of pyGAM from {:.2f} to {:.2f}.",
+            why="The penalty does not decrease as samples are added: from 1000 to 5000 its recall changes from {:.2f} "
+            "to {:.2f}, that of pyGAM from {:.2f} to {:.2f}.",
             figures=tuple(
                 mean_of("recall", one, family="ER1", samples=n) for one in (PAPER, PYGAM) for n in (1000, 5000)
             ),
@@ -47,7 +48,8 @@ STUDY = Study(
         Claim(
             "SARTRE has better SHD and SID than DAS on ER1 and ER4.",
             together(*(no_more(what, PAPER, DAS, family=("ER1", "ER4")) for what in ("shd", "sid"))),
-            why="Only with 1000 samples: SHD on ER4 {:.1f}, DAS {:.1f}; with 5000 {:.1f} and {:.1f}.",
+            why="It holds only with 1000 samples: on ER4 the SHD is {:.1f}, that of DAS {:.1f}; with 5000 samples they "
+            "are {:.1f} and {:.1f}.",
             figures=tuple(mean_of("shd", one, family="ER4", samples=n) for n in (1000, 5000) for one in (PAPER, DAS)),
         ),
         *ours(SAME, (*BASELINES, PAPER, SAME)),

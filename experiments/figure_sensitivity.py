@@ -1,4 +1,4 @@
-"""The appendix: the paper's penalty from 0.10 to 0.30, over the numbers of variables and of samples."""
+"""The paper's appendix: penalties from 0.10 to 0.30, over the numbers of variables and samples."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ STUDY = Study(
     measures=("shd", "sid", "f1", "precision", "recall"),
     claims=(
         Claim(
-            "A penalty of 0.1 has the best SHD and SID in most cases,", best(("shd", "sid"), FIRST, LARGER), needed=0.5
+            "A penalty of 0.1 has the best SHD and SID in most cases.", best(("shd", "sid"), FIRST, LARGER), needed=0.5
         ),
-        Claim("and in most the best F1 score and recall;", best(("f1", "recall"), FIRST, LARGER), needed=0.5),
+        Claim("It has the best F1 score and recall in most cases.", best(("f1", "recall"), FIRST, LARGER), needed=0.5),
         Claim(
-            "it does well in all situations;",
+            "It does well in all situations.",
             best(("shd", "sid"), FIRST, LARGER, ABOUT),
-            "Well: at most a tenth worse than the best of the five.",
+            "Here, well means at most a tenth worse than the best of the five.",
         ),
         Claim(
-            "its precision is often lower;",
+            "Its precision is often lower.",
             together(*(no_more("precision", FIRST, other) for other in LARGER)),
             needed=0.5,
         ),
         Claim(
-            "with 1000 samples it is often worse than larger penalties.",
+            "With 1000 samples it is often worse than larger penalties.",
             together(*(no_more(what, other, FIRST, samples=(1000,)) for what in ("shd", "sid") for other in LARGER)),
-            why="In SHD on SF1 it is ({:.1f}, with 0.15 {:.1f}); on the others a larger penalty loses more true "
-            "edges than the false ones it saves.",
+            why="In SHD on SF1 it is worse ({:.1f}, compared with {:.1f} for 0.15); on the other families a larger "
+            "penalty loses more true edges than it avoids false ones.",
             figures=tuple(mean_of("shd", one, family="SF1", samples=1000) for one in (FIRST, LARGER[0])),
             needed=0.5,
         ),

@@ -19,7 +19,7 @@ BASELINES = (USUAL, PYGAM, DAS)
 COMPARED = (*BASELINES, PAPER, SAME, OURS)
 COSTLY = (("", "NOTEARS"), ("", "NOTEARS-MLP"), ("", "GraN-DAG"), (methods.CORL, methods.CAM))  # by gCastle
 SPARSE, DENSE = ("ER1", "SF1"), ("ER4", "SF4")
-SMALL = 10  # variables, up to which the methods of gCastle are run
+SMALL = 10  # largest number of variables on which the methods of gCastle are run
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -32,13 +32,14 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def faster(place: str, **where: int) -> Claim:
-    """Return the claim of speed, with the seconds of some settings."""
+    """Return the claim about speed, with the seconds in some settings."""
     return Claim(
         "SARTRE is faster than SCORE with CAM-pruning and DAS.",
         together(*(no_more("seconds", PAPER, other) for other in (PYGAM, DAS))),
-        "In all, against CAM-pruning by pyGAM, which is what the paper ran, and DAS; the order is the same.",
-        place + ", the order takes {:.1f} CPU seconds and the pruning {:.2f}, by pyGAM {:.1f}, by DAS {:.1f}. The gap "
-        "is pyGAM's more than the method's: CAM-pruning of our own takes {:.2f}. Our default pruner takes {:.2f}.",
+        "The total time is compared with CAM-pruning by pyGAM, which the paper ran, and with DAS, on the same order.",
+        place + ", the order takes {:.1f} CPU seconds and the pruning {:.2f}, by pyGAM {:.1f}, by DAS {:.1f}. The "
+        "difference is due to pyGAM more than to the method: our own CAM-pruning takes {:.2f}. Our default pruner "
+        "takes {:.2f}.",
         (
             mean_of("order_seconds", PAPER, **where),
             *(mean_of("prune_seconds", method, **where) for method in (PAPER, PYGAM, DAS, USUAL, SAME)),
@@ -47,7 +48,7 @@ def faster(place: str, **where: int) -> Claim:
 
 
 def ours(same: Method, rivals: Sequence[Method], comment: str = "") -> tuple[Claim, Claim]:
-    """Return our own claims: of the default pruner on the others' order, and of the defaults as a whole."""
+    """Return our own claims: about the default pruner on the others' order, and about the defaults as a whole."""
     mates = [rival for rival in rivals if rival[0] == same[0] and rival != same]
     return (
         Claim(
@@ -60,7 +61,8 @@ def ours(same: Method, rivals: Sequence[Method], comment: str = "") -> tuple[Cla
 STUDY = Study(
     name="figure-variables",
     title="Baselines, over the number of variables",
-    text="n = 2000 samples, d = 10 to 50 variables, Gaussian processes and noise. The gCastle methods at d = 10 only.",
+    text="n = 2000 samples, d = 10 to 50 variables, Gaussian processes and Gaussian noise. The gCastle methods were "
+    "run at d = 10 only.",
     cells=cells,
     axis="nodes",
     measures=("shd", "sid", "seconds"),
@@ -69,9 +71,9 @@ STUDY = Study(
         Claim(
             "SARTRE has the best SHD and SID on ER1 and SF1.",
             best(("shd", "sid"), PAPER, (PYGAM, DAS), family=SPARSE),
-            "Against CAM-pruning by pyGAM and DAS.",
-            "One penalty fits neither: on ER1 it misses edges (recall {:.2f} at d = 50, pyGAM {:.2f}), on SF1 it keeps "
-            "false ones (precision {:.2f}, pyGAM {:.2f}).",
+            "It is compared with CAM-pruning by pyGAM and with DAS.",
+            "One penalty does not suit both families: on ER1 it misses edges (recall {:.2f} at d = 50, pyGAM {:.2f}), "
+            "on SF1 it keeps false ones (precision {:.2f}, pyGAM {:.2f}).",
             (
                 *(mean_of("recall", one, family="ER1", nodes=50) for one in (PAPER, PYGAM)),
                 *(mean_of("precision", one, family="SF1", nodes=50) for one in (PAPER, PYGAM)),
@@ -82,8 +84,8 @@ STUDY = Study(
             together(
                 *(no_more(what, PAPER, other, ABOUT, family=DENSE) for what in ("shd", "sid") for other in (PYGAM, DAS))
             ),
-            "Comparable: at most a tenth worse.",
-            "On SF4, where pyGAM has a recall of {:.2f} at d = 20, the lasso's is {:.2f}.",
+            "Comparable means at most a tenth worse.",
+            "On SF4 at d = 20, pyGAM has a recall of {:.2f} and the lasso of {:.2f}.",
             tuple(mean_of("recall", one, family="SF4", nodes=20) for one in (PYGAM, PAPER)),
         ),
         Claim(

@@ -1,4 +1,4 @@
-"""The simulated brain-imaging data of Smith et al. (NeuroImage, 2011), which the package may not ship."""
+"""The simulated brain-imaging data of Smith et al. (NeuroImage, 2011), which have no licence to be in the package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def load_fmri() -> Dataset:
     Returns
     -------
     Dataset
-        ``X``, a data frame of 10000 rows (200 points in time a subject, hence correlated) and 10 columns, and ``dag``
+        ``X``, a data frame of 10000 rows (200 time points per subject, hence correlated) and 10 columns, and ``dag``
         with 11 edges.
 
     Examples

@@ -1,4 +1,4 @@
-"""The methods under study, by the names that stand in the results, each with a rough cost."""
+"""The methods under study, by their names in the results, each with a rough cost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TRUE, SCORES, CAPS, OURS, CORL = "true", "SCORE", "CaPS", "OrderSearch", "CORL"
 CAM, PYGAM, DAS_, AUTO, EMPTY = "CAM-pruning", peers.PYGAM, "DAS", "SARTRE", "no edges"
 PENALTIES = (0.1, 0.15, 0.2, 0.25, 0.3)
-TIMEOUT = 1800  # seconds of a peer
+TIMEOUT = 1800  # seconds allowed for a peer
 TREES = ((1, 8), (5, 4), (5, 8), (5, 16), (10, 8), (20, 8))
 
 _ORDERS: dict[str, Callable[[int], Any]] = {
@@ -53,7 +53,7 @@ def needs_peers(cell: Cell) -> bool:
 
 
 def is_costly(cell: Cell) -> bool:
-    """Return whether a cell takes a minute and more on ten variables."""
+    """Return whether a cell takes a minute or more on ten variables."""
     return needs_peers(cell) and cell.prune != PYGAM
 
 
@@ -67,7 +67,7 @@ def intervals(kind: str = "random", trees: int = 5, leaves: int = 8) -> str:
     return f"SARTRE(0.1) {kind} {trees}x{leaves}"
 
 
-PRUNED = (CAM, PYGAM, DAS_, paper(), AUTO)  # compared on one order
+PRUNED = (CAM, PYGAM, DAS_, paper(), AUTO)  # these are compared on one order
 for _penalty in PENALTIES:
     _PRUNERS[paper(_penalty)] = lambda seed, penalty=_penalty: SARTRE(penalty, random_state=seed)
 for _kind in ENSEMBLES:
@@ -79,7 +79,7 @@ for _size in TREES:
 
 
 def warm_up(cell: Cell) -> None:
-    """Run a cell's steps on a little noise, once a process, so that what is compiled or loaded first is not timed."""
+    """Run a cell's steps on a small table, once per process, so that compiling and loading are not timed."""
     if needs_peers(cell) or (cell.order, cell.prune) in _warm:
         return
     _warm.add((cell.order, cell.prune))
@@ -92,7 +92,7 @@ def warm_up(cell: Cell) -> None:
 
 
 def learn_order(name: str, X: pd.DataFrame, dag: Dag, seed: int) -> tuple[list[int], float]:
-    """Return an order, causes first, and the CPU seconds it took; "true" is one of the truth's own."""
+    """Return an order, causes first, and the CPU seconds it took; "true" is an order of the true graph."""
     if name == CORL:
         adjacency, seconds = _by_peer(peers.CORL_ORDER, X.to_numpy(), [], seed)
         return [list(X.columns).index(one) for one in Dag(adjacency, list(X.columns)).topological_order()], seconds
@@ -103,7 +103,7 @@ def learn_order(name: str, X: pd.DataFrame, dag: Dag, seed: int) -> tuple[list[i
 
 
 def learn_edges(name: str, X: pd.DataFrame, order: list[int], seed: int) -> tuple[NDArray[Any], float]:
-    """Return the adjacency matrix of a pruned order, or of a method that has no order, and its CPU seconds."""
+    """Return the adjacency matrix of a pruned order, or of a method without an order, and its CPU seconds."""
     if name == EMPTY:
         return np.zeros((X.shape[1], X.shape[1]), dtype=np.uint8), 0.0
     if name in peers.SETTINGS:
@@ -115,7 +115,7 @@ def learn_edges(name: str, X: pd.DataFrame, order: list[int], seed: int) -> tupl
 
 
 def _by_peer(name: str, X: NDArray[Any], order: list[int], seed: int) -> tuple[NDArray[Any], float]:
-    """Run a peer; CAM-pruning sees the columns in their order."""
+    """Run a peer; CAM-pruning gets the columns in causal order."""
     places = np.array(order or range(X.shape[1]))
     outcome = peers.run(name, X[:, places], seed, timeout=TIMEOUT)
     if outcome.adjacency is None:
@@ -126,9 +126,9 @@ def _by_peer(name: str, X: NDArray[Any], order: list[int], seed: int) -> tuple[N
 
 
 def expected_seconds(cells: list[Cell]) -> float:
-    """Return about how many CPU seconds a trial of methods on one data set takes, an order that they share once.
+    """Return the approximate CPU seconds of a trial on one data set, counting an order that methods share only once.
 
-    What was seen at n = 2000 and d = 20, and how it grows.
+    The formulas extrapolate from measurements at n = 2000 and d = 20.
     """
     n, d = cells[0].data.samples / 2000, cells[0].data.nodes / 20
     orders = {CORL: 120.0, SCORES: 2.5 * n**2.5 * d, CAPS: 2.5 * n**2.5 * d, OURS: 0.5 * d**1.6}

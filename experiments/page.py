@@ -1,4 +1,4 @@
-"""The page that tells what came out: every number from the CSV files, every verdict by a rule."""
+"""Write the page of results: every number comes from the CSV files, and every verdict from a rule."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ LABELS = {
     "recall": "recall",
     "edges": "edges",
     "seconds": "CPU seconds",
-    "order_seconds": "CPU seconds of the order",
-    "prune_seconds": "of the pruning",
+    "order_seconds": "CPU seconds for the order",
+    "prune_seconds": "CPU seconds for pruning",
 }
 OURS = "OrderSearch + SARTRE"
 _INTRODUCTION = """\
@@ -37,31 +37,33 @@ _INTRODUCTION = """\
 
 <!-- Written by `sartre reproduce`; changes by hand are lost. -->
 
-`sartre reproduce all --trials 10` in a clone of the repository makes every number and figure on this page, and goes on
-where it was stopped. The rows are in `experiments/results`, one CSV file a study; trial k draws its data with seed
-{first} + k, on which no setting of the library was chosen.
+`sartre reproduce all --trials 10` in a clone of the repository produces every number and figure on this page; if it is
+stopped, the next run continues. The rows are in `experiments/results`, one CSV file per study. Trial k draws its data
+with seed {first} + k; no setting of the library was chosen on these seeds.
 
-SCORE and CaPS are the exact forms; "CAM-pruning" is ours, "CAM-pruning by pyGAM" what the paper ran, "SARTRE(0.1)"
-the paper's method with its penalty, "SARTRE" our default pruner; "{ours}" are this library's defaults. DAS is ours
-too: it compares with a column of noise, not with the weakest candidate, which may be a parent, and ends in our own
-CAM-pruning. Gaussian processes are drawn exactly, and by 500 random frequencies where that would be too slow (d = 20
-from n = 4700; d = 256 and above). Seconds are CPU seconds on one thread, beside other work on the same machine: their
-ratios mean something, their digits do not. Bands in figures and numbers after ± are standard deviations over the
-trials. NOTEARS, GraN-DAG and CORL (the order by reinforcement learning) are gCastle's, in {costly} trials: GraN-DAG
-with a tenth of its authors' iterations and without their CAM-pruning, CORL with 60 iterations instead of 10,000,
-little more than the best of some random orders. Both are lower bounds on the methods. The paper prints numbers in its
-table only; of its figures we compare what it says about them.
+SCORE and CaPS are the exact forms. "CAM-pruning" is our implementation, "CAM-pruning by pyGAM" is what the paper ran,
+"SARTRE(0.1)" is the paper's method with its penalty, "SARTRE" is our default pruner, and "{ours}" are the
+defaults of this library. DAS is also our implementation: it compares candidates with a column of noise, not with the
+weakest candidate, which may be a parent, and ends with our CAM-pruning. Gaussian processes are drawn exactly, or with
+500 random frequencies where that would be too slow (d = 20 from n = 4700; d = 256 and above). Seconds are CPU seconds
+on one thread of a machine that also did other work, so their ratios are meaningful but their last digits are not. The
+bands in figures and the numbers after ± are standard deviations over the trials. NOTEARS, GraN-DAG and CORL (which
+learns the order by reinforcement learning) are gCastle's implementations, run in {costly} trials: GraN-DAG with a tenth
+of its authors' iterations and without their CAM-pruning, CORL with 60 iterations instead of 10,000, which is little
+better than the best of some random orders. Both results are lower bounds on the methods. The paper prints numbers only
+in its table; for its figures we compare the claims that it makes about them.
 
-**Verdicts** count comparisons of means: one for each kind of data, measure and rival, or, where a claim is about the
-best, one for each kind of data and measure; a tie counts for the claim. It *holds* in nine of ten at least (in half
-where it says "most" or "often"), *holds partly* in fewer, *does not hold here* in fewer than one in four.
+**Verdicts** count comparisons of means: one for each kind of data, measure and rival, or, if a claim is about the best
+method, one for each kind of data and measure. A tie counts in favour of the claim. A claim *holds* if at least nine in
+ten comparisons agree with it (half where it says "most" or "often"), *holds partly* if fewer do, and *does not hold
+here* if fewer than one in four do.
 """
 
 
 def read(file: Path) -> pd.DataFrame:
-    """Read a study's results; ``seconds`` is both steps, ``study_data`` names the kind of data."""
+    """Read a study's results; ``seconds`` is the sum of both steps, ``study_data`` names the kind of data."""
     frame = pd.read_csv(file, keep_default_na=False, na_values=dict.fromkeys(MEASURES, ""))
-    failed = int(frame["shd"].isna().sum())  # peers, without a graph or without one in time
+    failed = int(frame["shd"].isna().sum())  # runs of peers that gave no graph, or none in time
     frame = frame[frame["shd"].notna()].reset_index(drop=True)
     frame["seconds"] = frame["order_seconds"] + frame["prune_seconds"]
     names = [name for name in SETTINGS if name not in ("order", "prune")]
@@ -84,11 +86,11 @@ def page(studies: Mapping[str, Study], frames: Mapping[str, pd.DataFrame], link:
 
 
 def section(study: Study, frame: pd.DataFrame, link: str) -> str:
-    """Return what is told of one study: text, verdicts, figure, table."""
+    """Return the section of one study: text, verdicts, figure, table."""
     counts = frame.groupby(["study_data", "method"])["trial"].nunique()
     trials = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     failed = f" Runs of peers without a result: {frame.attrs['failed']}." if frame.attrs.get("failed") else ""
-    lines = [f"## {study.title}", "", f"{study.text} Trials a setting: {trials}.{failed}", ""]
+    lines = [f"## {study.title}", "", f"{study.text} Trials per setting: {trials}.{failed}", ""]
     lines += [f"- {verdict(claim, frame)}" for claim in study.claims]
     if study.axis:
         lines += ["", f"![{study.title}]({link}{study.name}.svg)"]
@@ -113,7 +115,7 @@ def verdict(claim: Claim, frame: pd.DataFrame) -> str:
 
 
 def _table(study: Study, frame: pd.DataFrame) -> list[str]:
-    """Return mean and deviation of every measure, one row a kind of data and method; the paper's numbers beside."""
+    """Return mean and deviation of every measure, one row per kind of data and method, next to the paper's numbers."""
     places = _places(study, frame)
     steps = {"seconds": ("order_seconds", "prune_seconds")}
     measures = [one for name in study.measures for one in steps.get(name, (name,))]
@@ -131,12 +133,12 @@ def _table(study: Study, frame: pd.DataFrame) -> list[str]:
 
 
 def short(value: float, digits: int) -> str:
-    """Return a number with so many digits, larger ones whole: 1268, not 1.27e+03."""
+    """Return a number with the given number of digits, larger ones as integers: 1268, not 1.27e+03."""
     return f"{value:.0f}" if value >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 def _places(study: Study, frame: pd.DataFrame) -> list[str]:
-    """Return each row's data in words."""
+    """Describe the data of each row in words."""
     if study.name == "table-real":
         return [
             f"{_NAMES[str(row.family)]}, {row.samples} rows {'with' if row.replace else 'without'} replacement"
@@ -148,16 +150,17 @@ def _places(study: Study, frame: pd.DataFrame) -> list[str]:
 
 
 def _printed(row: pd.Series) -> str:
-    """Return what the paper prints for a row of its table, of which it does not say which Sachs data it used."""
+    """Return the numbers that the paper prints for a row; it does not say which form of the Sachs data it used."""
     numbers = PRINTED.get((str(row["family"]).removesuffix("-full"), (row["order"], row["prune"])))
     return ", ".join(map(str, numbers)) if numbers and row["replace"] else ""
 
 
 _ABOUT_SID = """\
-No graph has a SID above 62 on Sachs' 17 edges with the truth first (tested: the worst set of parents for every
-variable gives no more), yet the paper prints 102.4 and 70.3. With the arguments swapped 110 is possible, and SCORE's
-graphs here come to about 100. That the paper swapped them is a hypothesis, not a proof: SARTRE's 58.0 is as near to
-ours with the truth first, and another true graph would change all numbers. The empty graph is the one to beat."""
+With the truth as the first argument, no graph has a SID above 62 on Sachs' 17 edges (a test computes the worst set of
+parents for every variable), yet the paper prints 102.4 and 70.3. With the arguments swapped 110 is possible, and
+SCORE's graphs here have about 100. That the paper swapped them is a hypothesis, not a proof: SARTRE's 58.0 is equally
+close to our value with the truth first, and another true graph would change all numbers. The empty graph is the
+baseline to beat."""
 _NAMES = {"sachs": "Sachs", "sachs-full": "Sachs-full", "fmri": "fMRI"}
 
 

@@ -1,22 +1,23 @@
-"""CAM-pruning by pyGAM, and NOTEARS (linear and MLP), GraN-DAG and CORL by gCastle, in an environment of their own.
+"""CAM-pruning by pyGAM, and NOTEARS (linear and MLP), GraN-DAG and CORL by gCastle, in a separate environment.
 
-    environment()                                    # once, before any run: makes .venv-peers (needs a package index)
+    environment()                                    # once, before any run: creates .venv-peers (needs a package index)
     adjacency, seconds, reason = run("NOTEARS", X, seed=0, timeout=300)
 
-pyGAM: ten splines a term, edges with p < 0.001 stay; the columns must stand in topological order. Its p-values are too
-small, as its authors warn. gCastle: its defaults (1.0.4), which are its authors' but for what is said here, on the
-columns as they are:
+pyGAM uses ten splines per term and keeps edges with p < 0.001; the columns must be in topological order. Its p-values
+are too small, as its authors warn. gCastle (1.0.4) runs with its defaults, which are those of the methods' authors
+except as stated here, on columns that are not standardised:
 
 - NOTEARS (linear; Zheng et al., NeurIPS 2018): l1 penalty 0.1, weights under 0.3 dropped.
 - NOTEARS-MLP (Zheng et al., AISTATS 2020): one hidden layer of 10 units, l1 and l2 penalties 0.01, norms under 0.3
-  dropped. Both forms of NOTEARS: where a cycle is left, the threshold is raised until there is none.
+  dropped. In both forms of NOTEARS, if a cycle remains, the threshold is raised until there is none.
 - GraN-DAG (Lachapelle et al., ICLR 2020): two hidden layers of 10 units, 10,000 iterations. Its authors allow 100,000
-  and end with CAM-pruning; gCastle does neither, so that this is a lower bound on the method.
-- CORL order (Wang et al., IJCAI 2021), episodic reward: ITERATIONS of 64 orders, not 10,000. The policy has hardly
-  begun to learn by then, so that this is little more than the best of 64 * ITERATIONS random orders: a lower bound on
-  the method. Orders are scored by Gaussian processes, as the authors do for nonlinear data, which gCastle has but does
-  not offer; on the first SCORED_ROWS rows (a regression takes the cube of their number). The graph has an edge for each
-  pair of the order, to be pruned by the caller, as the authors do it by CAM-pruning.
+  and end with CAM-pruning; gCastle does neither, so this is a lower bound on the method.
+- CORL order (Wang et al., IJCAI 2021), episodic reward: ITERATIONS of 64 orders, not 10,000. By then the policy has
+  hardly begun to learn, so this is little better than the best of 64 * ITERATIONS random orders: a lower bound on the
+  method. Orders are scored by Gaussian processes, as the authors do for nonlinear data; gCastle implements this score
+  but has no option for it. Only the first SCORED_ROWS rows are used, since the time of a regression grows with the cube
+  of their number. The graph has an edge for each pair of the order; the caller prunes it, as the authors do by
+  CAM-pruning.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ HERE = Path(__file__).resolve().parent
 ENVIRONMENT = HERE.parent / ".venv-peers"
 REQUIREMENTS = HERE / "peers_environment" / "requirements.txt"
 WORKER = HERE / "peers_environment" / "worker.py"
-ITERATIONS = 60  # of CORL order: about two minutes of CPU time at 10 variables
-SCORED_ROWS = 500  # that CORL order fits its Gaussian processes to
-# gCastle takes the best order so far at iteration 1 and at multiples of 500 only: of fewer it would return the first.
+ITERATIONS = 60  # of CORL order; they take about two minutes of CPU time at 10 variables
+SCORED_ROWS = 500  # number of rows to which CORL order fits its Gaussian processes
+# gCastle updates its best order only at iteration 1 and at multiples of lambda_iter_num (500 by default), so with fewer
+# iterations it would return the first order. Hence lambda_iter_num is set below.
 PYGAM, CORL_ORDER = "CAM-pruning by pyGAM", "CORL order"
 SETTINGS: dict[str, dict[str, Any]] = {
     PYGAM: {"alpha": 0.001, "n_splines": 10},
@@ -53,29 +55,29 @@ SETTINGS: dict[str, dict[str, Any]] = {
     CORL_ORDER: {"iteration": ITERATIONS, "lambda_iter_num": ITERATIONS, "rows": SCORED_ROWS},
 }
 SECONDS: dict[str, float] = {"NOTEARS": 2.0, "NOTEARS-MLP": 25.0, "GraN-DAG": 55.0}  # at 10 variables and 2000 rows
-FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)  # others are the method's own crashes
+FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)  # other signals are crashes of the method
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class UnavailableError(RuntimeError):
-    """The peers' environment is not there and cannot be made; the text says why, in one sentence."""
+    """The environment of the peers does not exist and cannot be created; the message says why in one sentence."""
 
 
 class KilledError(RuntimeError):
-    """A run was ended by a signal of FROM_OUTSIDE (or for want of memory): that says nothing of the method."""
+    """A run was ended by a signal of FROM_OUTSIDE (or for lack of memory), which says nothing about the method."""
 
 
 class Outcome(NamedTuple):
-    """What a run gave: a graph, or the reason why there is none.
+    """The result of a run: a graph, or the reason why there is none.
 
     Attributes
     ----------
     adjacency : array of shape (d, d), dtype uint8, or None
-        A[i, j] = 1 means i -> j; None where the run gave no graph.
+        A[i, j] = 1 means i -> j; None if the run gave no graph.
     seconds : float
-        CPU seconds of the fit, one thread, imports not counted; NaN where there is no graph.
+        CPU seconds of the fit on one thread, without imports; NaN if there is no graph.
     reason : str
-        Why there is no graph; empty where there is one.
+        Why there is no graph; empty if there is one.
     """
 
     adjacency: NDArray[np.uint8] | None
@@ -84,14 +86,14 @@ class Outcome(NamedTuple):
 
 
 def environment() -> Path:
-    """Return the peers' Python; make their environment first where it is missing, half made or of other requirements.
+    """Return the Python of the peers; first create their environment if it is missing, incomplete or out of date.
 
-    Call it once, before any `run`: two calls at the same time would make the same folder.
+    Call it once, before any `run`: two calls at the same time would create the same folder.
 
     Raises
     ------
     UnavailableError
-        If the packages cannot be installed, for instance with no network: go on without these methods.
+        If the packages cannot be installed, for instance without a network. The caller should skip these methods.
     """
     if not is_ready():
         shutil.rmtree(ENVIRONMENT, ignore_errors=True)
@@ -99,28 +101,28 @@ def environment() -> Path:
         _must([_python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS])
         unfinished = _stamp().with_suffix(".part")
         unfinished.write_text(_key(), encoding="ascii")
-        unfinished.replace(_stamp())  # the last step: an install that was killed has no stamp and is made anew
+        unfinished.replace(_stamp())  # this comes last: an installation that was killed has no stamp and is repeated
     return _python()
 
 
 def run(method: str, X: NDArray[np.float64], seed: int, timeout: float) -> Outcome:
-    """Run one method once, in a process of its own with one thread.
+    """Run one method once, in a separate process with one thread.
 
     Parameters
     ----------
     method : str
         A name in SETTINGS.
     X : array of shape (n, d)
-        The data, as it is to be seen by the method: nothing is standardised.
+        The data exactly as the method gets them: nothing is standardised.
     seed : int
-        Seed of every generator of the process.
+        Seed of all random generators of the process.
     timeout : float
         Wall-clock seconds after which the process is stopped.
 
     Returns
     -------
     Outcome
-        No graph, and the reason, if the time is over, the method fails, or `environment` has not been made.
+        It has no graph, and the reason, if the time is over, the method fails, or the environment does not exist.
 
     Raises
     ------
@@ -140,8 +142,8 @@ def run(method: str, X: NDArray[np.float64], seed: int, timeout: float) -> Outco
 
 
 def _work(folder: Path, timeout: float) -> Outcome:
-    """Run the worker on a folder and read what it wrote."""
-    command = [_python(), "-I", WORKER, folder]  # -I: nothing of our own environment is seen
+    """Run the worker on a folder and read its result."""
+    command = [_python(), "-I", WORKER, folder]  # -I isolates the worker from our own environment
     try:
         done = subprocess.run(  # noqa: S603 - our own command
             command, capture_output=True, text=True, check=False, timeout=timeout, env={**os.environ, **ONE_THREAD}
@@ -162,7 +164,7 @@ def _missing(reason: str) -> Outcome:
 
 
 def _must(command: list[str | Path]) -> None:
-    """Run a step of making the environment; say what it said if it fails."""
+    """Run one step of creating the environment; raise an error with its output if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
     if done.returncode != 0:
         raise UnavailableError(
@@ -172,18 +174,18 @@ def _must(command: list[str | Path]) -> None:
 
 
 def is_ready() -> bool:
-    """Say whether the environment has been made to its end, with these requirements and this Python."""
+    """Return whether the environment is complete, with these requirements and this version of Python."""
     return _stamp().is_file() and _stamp().read_text(encoding="ascii") == _key()
 
 
 def _key() -> str:
-    """Return what an environment depends on, as one word."""
+    """Return a hash of everything that an environment depends on."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}\n"
     return hashlib.sha256(version.encode() + REQUIREMENTS.read_bytes()).hexdigest()
 
 
 def _stamp() -> Path:
-    """Return the file that says that the environment is whole."""
+    """Return the file that marks a complete environment."""
     return ENVIRONMENT / ".installed"
 
 
@@ -193,5 +195,5 @@ def _python() -> Path:
 
 
 def _last_line(text: str) -> str:
-    """Return the last line that is not blank, where a traceback and pip say what went wrong."""
+    """Return the last line that is not blank, in which a traceback and pip say what went wrong."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no message")

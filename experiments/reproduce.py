@@ -1,4 +1,4 @@
-"""All studies by name, and how they are run, drawn and told."""
+"""Run, draw and report all studies, by name."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ logger = logging.getLogger("sartre.reproduce")
 
 
 def folder_of(*, quick: bool) -> Path:
-    """Return the folder that the CSV files go to."""
+    """Return the folder for the CSV files."""
     return RESULTS / "quick" if quick else RESULTS
 
 
 def estimate(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> tuple[int, float]:
-    """Return how many data sets are left to do, and about how many seconds that takes."""
+    """Return the number of data sets that remain, and the approximate number of seconds that they take."""
     data_sets, seconds = 0, 0.0
     for name in names:
         todo = runner.missing(STUDIES[name], runner.Results(folder_of(quick=quick), name), trials, quick=quick)
@@ -58,13 +58,13 @@ def estimate(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> tu
 
 
 def _left(name: str, trials: int) -> list[Cell]:
-    """Return the cells of a study that are not all done."""
+    """Return the cells of a study of which some trials are missing."""
     todo = runner.missing(STUDIES[name], runner.Results(RESULTS, name), trials, quick=False)
     return [cell for _, _, cells in todo for cell in cells]
 
 
 def _set_up_peers() -> None:
-    """Make the environment of the peers; without one, what needs them is left for another run, with a warning."""
+    """Create the environment of the peers; if this fails, warn and leave the cells that need them for another run."""
     logger.info("Setting up pyGAM and gCastle")
     try:
         peers.environment()
@@ -73,7 +73,7 @@ def _set_up_peers() -> None:
 
 
 def reproduce(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> list[Path]:
-    """Run what is missing of the studies, draw their figures and write the page; returns the files written."""
+    """Run the missing cells of the studies, draw their figures and write the page; return the files written."""
     if not quick and any(needs_peers(cell) for name in names for cell in _left(name, trials)):
         _set_up_peers()
     written = [runner.run(STUDIES[name], folder_of(quick=quick), trials, jobs, quick=quick) for name in names]
@@ -81,7 +81,7 @@ def reproduce(names: Sequence[str], trials: int, jobs: int, *, quick: bool) -> l
 
 
 def tell(names: Sequence[str], *, quick: bool) -> list[Path]:
-    """Draw the figures of some studies and write the page of all that have results."""
+    """Draw the figures of some studies, and write the page with all studies that have results."""
     folder, written = folder_of(quick=quick), []
     frames = {name: page.read(file) for name in STUDIES if (file := folder / f"{name}.csv").exists()}
     figures, text_file = (folder, folder / "reproduction.md") if quick else (FIGURES, PAGE)

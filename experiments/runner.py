@@ -1,8 +1,8 @@
-"""Run the cells of a study that have no result yet, in parallel; every result is a file of its own until all are in.
+"""Run the cells of a study that have no result yet, in parallel; each result has its own file until all are complete.
 
-A row of results is a cell, a trial and what was measured. A finished row is written at once, atomically, to a file
-named by its settings; in the end, or when the study is run again after it was killed, these become the study's CSV
-file. A CSV file that is deleted is made anew, with the same numbers.
+A row of results is a cell, a trial and its measures. A finished row is written at once, atomically, to a file named by
+its settings. At the end, or when the study is run again after it was killed, these files are merged into the study's
+CSV file. If a CSV file is deleted, the next run creates it again with the same numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sartre.graph.dag import Dag
 
 logger = logging.getLogger("sartre.reproduce")
-TRIALS_OF_COSTLY = 3  # at most, of methods that take a minute and more a data set
+TRIALS_OF_COSTLY = 3  # largest number of trials of methods that take a minute or more per data set
 Row = dict[str, str]
 MEASURES = (
     *("order_seconds", "prune_seconds", "order_divergence", "edges", "shd", "shd_reversed_twice"),
@@ -53,7 +53,7 @@ HEADER = (*SETTINGS, "trial", *MEASURES)
 
 
 class Results:
-    """The rows of a study: those of its CSV file, and those of files of their own that are newer."""
+    """The rows of a study: those in its CSV file, and newer ones that still have their own files."""
 
     def __init__(self, folder: Path, study: str) -> None:
         self.file, self._parts = folder / f"{study}.csv", folder / f".{study}"
@@ -67,11 +67,11 @@ class Results:
             self._rows[_key(row)] = row
 
     def has(self, cell: Cell, trial: int) -> bool:
-        """Return whether a row is there."""
+        """Return whether there is a row for a cell and a trial."""
         return _key({**cell.settings(), "trial": str(trial)}) in self._rows
 
     def add(self, row: Row) -> None:
-        """Keep a row, at once and on disk."""
+        """Write a row to disk at once."""
         self._parts.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._parts / f"{_key(row)}.json", json.dumps(row))
 
@@ -99,7 +99,7 @@ class Results:
 
 
 def missing(study: Study, results: Results, trials: int, *, quick: bool) -> list[tuple[Data, int, list[Cell]]]:
-    """Return what is to be done: cells by data set and trial, one trial of all after the other, costly methods last."""
+    """Return the work to be done: cells by data set and trial, one trial after the other, costly methods last."""
     todo: list[tuple[Data, int, list[Cell]]] = []
     cells = [cell for cell in study.cells(quick) if not (quick and needs_peers(cell))]
     for costly, most in ((False, trials), (True, min(trials, TRIALS_OF_COSTLY))):
@@ -113,12 +113,12 @@ def missing(study: Study, results: Results, trials: int, *, quick: bool) -> list
 
 
 def expected(todo: list[tuple[Data, int, list[Cell]]], jobs: int) -> float:
-    """Return about how many seconds the work takes."""
+    """Return the approximate number of seconds that the work takes."""
     return sum(expected_seconds(cells) for _, _, cells in todo) / jobs
 
 
 def run(study: Study, folder: Path, trials: int, jobs: int, *, quick: bool) -> Path:
-    """Run what is missing of a study, and return its CSV file."""
+    """Run the cells of a study that are missing, and return its CSV file."""
     results = Results(folder, study.name)
     todo = missing(study, results, trials, quick=quick)
     if not peers.is_ready():
@@ -126,19 +126,19 @@ def run(study: Study, folder: Path, trials: int, jobs: int, *, quick: bool) -> P
         todo = [one for one in left if one[2]]
     logger.info("%s: 0 of %d data sets", study.name, len(todo))
     work = (delayed(_run_data_set)(results, *one) for one in todo)
-    with parallel_config("loky", inner_max_num_threads=1), threadpool_limits(1):  # the latter for a single job
+    with parallel_config("loky", inner_max_num_threads=1), threadpool_limits(1):  # the latter covers a single job
         done: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")(work)
         try:
             for k, _ in enumerate(done, start=1):
                 logger.info("%s: %d of %d data sets", study.name, k, len(todo))
-        finally:  # also of what there is when it is stopped
+        finally:  # an interrupted run also keeps its results
             results.collect(study.cells(quick))
     return results.file
 
 
 def _run_data_set(results: Results, data: Data, trial: int, cells: list[Cell]) -> None:
-    """Run methods on the data set of a trial, and keep each result as it comes."""
-    warnings.simplefilter("ignore")  # of repeated rows, of coarse columns: the study is about them
+    """Run methods on the data set of a trial, and write each result as soon as it is there."""
+    warnings.simplefilter("ignore")  # the studies contain repeated rows and coarse columns on purpose
     X, dag = data.draw(trial)
     for cell in cells:
         try:
@@ -146,7 +146,7 @@ def _run_data_set(results: Results, data: Data, trial: int, cells: list[Cell]) -
         except PeerFailedError as error:
             logger.warning("%s", error)
             measured = {}
-        except peers.KilledError as error:  # no row: it is run again next time
+        except peers.KilledError as error:  # no row is written, so that it is run again next time
             logger.warning("%s, %s on %d variables: %s", cell.order or "no order", cell.prune, X.shape[1], error)
             continue
         text = {name: _text(measured.get(name, "")) for name in MEASURES}
@@ -154,7 +154,7 @@ def _run_data_set(results: Results, data: Data, trial: int, cells: list[Cell]) -
 
 
 def _measured(orders: Path, cell: Cell, trial: int, X: pd.DataFrame, dag: Dag) -> dict[str, float]:
-    """Return what a cell gives on one table."""
+    """Return the measures of a cell on one table."""
     warm_up(cell)
     order, order_seconds = _order(orders, cell, trial, X, dag)
     adjacency, prune_seconds = learn_edges(cell.prune, X, order, FIRST_SEED + trial)
@@ -164,7 +164,7 @@ def _measured(orders: Path, cell: Cell, trial: int, X: pd.DataFrame, dag: Dag) -
 
 
 def _order(folder: Path, cell: Cell, trial: int, X: pd.DataFrame, dag: Dag) -> tuple[list[int], float]:
-    """Return an order and its seconds; what was learnt once for a data set is kept for all pruners and studies."""
+    """Return an order and its seconds; the order of a data set is stored for all pruners and studies."""
     if not cell.order:
         return [], 0.0
     file = folder / f"{_key({**cell._replace(prune='').settings(), 'trial': str(trial)})}.json"

@@ -1,4 +1,4 @@
-"""What an experiment is: data sets, methods, and what the paper claims of them."""
+"""Define an experiment: its data sets, its methods, and the paper's claims about them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-FIRST_SEED = 8000  # trial k draws with seed 8000 + k; no setting of the library was chosen on these
-FAMILIES = ("ER1", "ER4", "SF1", "SF4")  # kind, and edges a node
-SWEEPS = [*((d, 2000) for d in (10, 20, 30, 40, 50)), *((20, n) for n in (1000, 3000, 4000, 5000))]  # d and n
+FIRST_SEED = 8000  # trial k draws with seed 8000 + k; no setting of the library was chosen on these seeds
+FAMILIES = ("ER1", "ER4", "SF1", "SF4")  # kind of graph, and edges per node
+SWEEPS = [*((d, 2000) for d in (10, 20, 30, 40, 50)), *((20, n) for n in (1000, 3000, 4000, 5000))]  # pairs (d, n)
 REAL = {"sachs": load_sachs, "sachs-full": partial(load_sachs, "full"), "fmri": load_fmri}
-LEVELS = 5  # values of a discrete column
+LEVELS = 5  # number of values of a discrete column
 
 
 @dataclass(frozen=True)
 class Data:
-    """How a table is drawn, apart from the trial. A family with the name of a data set is rows of that data set.
+    """Settings that determine how a table is drawn, except the trial. A family may also name a real data set.
 
-    columns : as drawn, at mean 0 and variance 1, or cut into five values at their quantiles
-    hidden : common causes of two variables each, drawn and left out
+    columns : as drawn, standardised to mean 0 and variance 1, or cut into five values at their quantiles
+    hidden : number of common causes of two variables each that are drawn and then left out
     """
 
     family: str
@@ -66,7 +66,7 @@ class Data:
 
 
 def _with_common_causes(dag: Dag, hidden: int, seed: int) -> Dag:
-    """Add variables without causes, each with two effects: hiding them leaves the truth among the others as it is."""
+    """Add root variables with two effects each; hiding them does not change the true graph of the other variables."""
     rng = np.random.default_rng([seed, hidden])
     more = [(f"hidden{k}", dag.names[j]) for k in range(hidden) for j in rng.choice(len(dag), size=2, replace=False)]
     names = [*dag.names, *(f"hidden{k}" for k in range(hidden))]
@@ -74,14 +74,14 @@ def _with_common_causes(dag: Dag, hidden: int, seed: int) -> Dag:
 
 
 class Cell(NamedTuple):
-    """A method on one kind of data: what is repeated over the trials. Methods that learn no order have order ""."""
+    """A method on one kind of data, repeated over the trials. Methods that do not learn an order have order ""."""
 
     data: Data
     order: str
     prune: str
 
     def settings(self) -> dict[str, str]:
-        """Return the cell as text, as it stands in a row of results."""
+        """Return the cell as text, as it is written in a row of results."""
         return dict(zip(SETTINGS, map(str, (*astuple(self.data), self.order, self.prune)), strict=True))
 
 
@@ -89,10 +89,10 @@ SETTINGS = (*(field.name for field in fields(Data)), "order", "prune")
 
 
 class Claim(NamedTuple):
-    """What the paper says, the settings in which it can be seen with whether it is, and what there is to add.
+    """A claim of the paper, a test that gives one outcome per comparison, and our comments on it.
 
-    why: with a place for each of the figures, which come from the rows; left out where one of them was not run.
-    needed: share of the comparisons from which on it holds; a half where the claim says "most" or "often".
+    why : text with a placeholder for each of the figures, which come from the rows; omitted if one was not run
+    needed : smallest share of the comparisons with which the claim holds; a half where it says "most" or "often"
     """
 
     text: str
@@ -104,7 +104,7 @@ class Claim(NamedTuple):
 
 
 class Study(NamedTuple):
-    """A figure or a table: its cells, full or quick, what its axis is, and which measures it shows."""
+    """A figure or a table: its cells, full or quick, its axis, and the measures that it shows."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""SARTRE-pruning with intervals that look at the target, for the ablations: leaves of a forest, or of boosted trees."""
+"""SARTRE-pruning with intervals that use the target, for the ablations: leaves of a forest or of boosted trees."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def supervised_intervals(
     centre, scale = column.mean(), column.std()
     size = {"n_estimators": N_TREES, "max_leaf_nodes": MAX_LEAVES, "max_depth": MAX_DEPTH}
     ensemble = ENSEMBLES[kind](**size, random_state=seed)
-    ensemble.fit(((column - centre) / scale)[:, None], target)  # standardised: scikit-learn's trees see float32
+    ensemble.fit(((column - centre) / scale)[:, None], target)  # standardised because scikit-learn's trees use float32
     trees = [tree.tree_ for tree in np.ravel(ensemble.estimators_)]
     return leaf_indicators([np.unique(tree.threshold[tree.feature >= 0]) * scale + centre for tree in trees])
 

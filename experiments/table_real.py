@@ -1,4 +1,4 @@
-"""The paper's table: Sachs' proteins and simulated brain imaging, bootstrap samples of 2000 rows."""
+"""The paper's table: bootstrap samples of 2000 rows from Sachs' proteins and from simulated brain imaging."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from experiments.claims import ABOUT, best, mean_of, no_more, together
 from experiments.figure_variables import COMPARED, COSTLY, DAS, OURS, PAPER, PYGAM, faster
 from experiments.study import Cell, Claim, Data, Study
 
-SIZES = {"sachs": (11, 853), "sachs-full": (11, 7466), "fmri": (10, 10_000)}  # columns, rows
-PRINTED = {  # by the paper, for 2000 bootstrap rows: SHD, SID and seconds
+SIZES = {"sachs": (11, 853), "sachs-full": (11, 7466), "fmri": (10, 10_000)}  # columns and rows
+PRINTED = {  # SHD, SID and seconds that the paper prints for 2000 bootstrap rows
     ("sachs", PYGAM): (43.2, 102.4, 14.7),
     ("sachs", DAS): (27.6, 70.3, 6.42),
     ("sachs", PAPER): (22.7, 58.0, 3.62),
@@ -20,9 +20,9 @@ NOTHING = ("", methods.EMPTY)
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Return all methods, and no edges at all, on bootstrap samples and on samples without replacement.
+    """Return all methods, and the empty graph, on bootstrap samples and on samples without replacement.
 
-    2000 rows; without replacement all 853 that the observational Sachs data has. Quick: 400 rows.
+    The samples have 2000 rows, or all 853 rows of the observational Sachs data without replacement; quick: 400 rows.
     """
     drawn = []
     for family, (columns, rows) in SIZES.items():
@@ -36,10 +36,10 @@ def cells(quick: bool) -> list[Cell]:
 STUDY = Study(
     name="table-real",
     title="Real and semi-real data",
-    text="2000 rows of the data, drawn with replacement (as in the paper; repeated rows are then no independent "
-    "evidence) and without. Sachs is the observational part of the data (853 rows, which without replacement are all "
-    "taken), Sachs-full all nine experimental conditions (7466 rows); the paper does not say which of the two it used, "
-    "nor whether it changed the units: here all columns are at mean 0 and variance 1.",
+    text="2000 rows of the data are drawn with replacement (as in the paper; repeated rows are then not independent "
+    "evidence) and without. Sachs is the observational part of the data (853 rows, all of which are used without "
+    "replacement), Sachs-full has all nine experimental conditions (7466 rows). The paper does not say which of the "
+    "two it used, nor whether it changed the units; here all columns have mean 0 and variance 1.",
     cells=cells,
     axis="",
     measures=("shd", "shd_reversed_twice", "sid", "sid_swapped", "edges", "seconds"),
@@ -48,14 +48,15 @@ STUDY = Study(
         Claim(
             "SARTRE has SHD and SID that are not much worse than the baselines'.",
             together(*(no_more(what, PAPER, other, ABOUT) for what in ("shd", "sid") for other in (PYGAM, DAS))),
-            "Not much: at most a tenth. Where the empty graph is nearer to the truth than all, this says little.",
+            "Not much worse means at most a tenth. Where the empty graph is closer to the truth than all methods, this "
+            "says little.",
         ),
         Claim(
-            "(Ours) The defaults have the best SHD and SID of all, the empty graph and gCastle's methods included.",
+            "(Ours) The defaults have the best SHD and SID of all, including the empty graph and gCastle's methods.",
             best(("shd", "sid"), OURS, (NOTHING, *COMPARED[:-1], *COSTLY)),
-            why="On Sachs-full they keep {:.0f} edges and have an SHD of {:.1f}, no edges at all {:.0f}: what the "
-            "experiments do to the proteins may pass for effects of proteins on each other. On fMRI with replacement "
-            "NOTEARS-MLP has an SHD of {:.1f}, the defaults {:.1f}.",
+            why="On Sachs-full they keep {:.0f} edges and have an SHD of {:.1f}, while the empty graph has {:.0f}: the "
+            "effects of the experiments on the proteins may look like effects of proteins on each other. On fMRI with "
+            "replacement NOTEARS-MLP has an SHD of {:.1f}, the defaults have {:.1f}.",
             figures=(
                 *(mean_of(what, OURS, family="sachs-full", replace=True) for what in ("edges", "shd")),
                 mean_of("shd", NOTHING, family="sachs-full", replace=True),

@@ -1,4 +1,4 @@
-"""The rules of the house: imports point one way, one name has one meaning, and only the outermost rooms print."""
+"""Rules of the code: imports point one way, one name has one meaning, and only the command line prints."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ ROOMS = [  # each may import from itself and from those before it
     "datasets",
     "cli",
 ]
-BESIDE = {  # they stand beside the method, on few rooms, and the method knows nothing of them
+BESIDE = {  # packages outside the method: they import only a few others, and the method does not import them
     "metrics": {"settings", "data", "graph", "knowledge", "additive", "metrics"},
     "simulate": {"settings", "data", "graph", "simulate"},
     "datasets": {"settings", "data", "graph", "simulate", "datasets"},
 }
-LATE = {  # imports inside functions that do not point back: what is seldom needed, and takes a while
+LATE = {  # imports inside functions that do not point back: they are slow and seldom needed
     ("discovery", "plan"),
     ("discovery", "report"),
 }
@@ -54,7 +54,7 @@ def room_of(path):
 
 
 def rooms_imported(nodes):
-    """The rooms of this package that some statements import."""
+    """Yield the top-level packages and modules of `sartre` that some statements import."""
     for node in nodes:
         names = []
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -86,7 +86,7 @@ def test_imports_point_one_way(path):
 def test_no_import_inside_a_function_hides_a_cycle(path):
     here = room_of(path)
     if here == "cli":
-        return  # commands import what they need: `sartre --help` answers at once
+        return  # commands import what they need when they run, so that `sartre --help` is fast
     tree = parsed(path)
     guarded = {
         id(inner)
@@ -124,7 +124,7 @@ def test_no_class_is_defined_twice():
 
 
 def constants(path):
-    """Names in capitals with their values, as they are written."""
+    """Yield the names in capitals with the source text of their values."""
     for node in parsed(path).body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             target, value = node.targets[0], node.value
@@ -145,7 +145,7 @@ def test_no_constant_has_two_values():
     assert twice == {}
 
 
-def test_nobody_asks_for_the_name_of_a_class():
+def test_no_code_depends_on_the_name_of_a_class():
     for path in MODULES:
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Compare):
@@ -154,7 +154,7 @@ def test_nobody_asks_for_the_name_of_a_class():
 
 
 def test_names_say_what_things_are():
-    """The words that told a reader nothing: what is left, mine, there, room, part, products, singles."""
+    """Reject variable names that tell the reader nothing."""
     vague = {"mine", "there", "room", "part", "singles"}
     for path in MODULES:
         for node in ast.walk(parsed(path)):

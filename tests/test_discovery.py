@@ -1,4 +1,4 @@
-"""CausalDiscovery: two steps composed, names kept, settings handed down."""
+"""CausalDiscovery composes two steps, keeps the names, and passes settings down."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_steps_given_are_not_touched(data):
     assert not hasattr(pruner, "edges_")
 
 
-def test_a_step_of_ones_own_in_a_few_lines_fits_in(data):
+def test_a_custom_step_needs_only_a_few_lines(data):
     class ByVariance(BaseEstimator):
         def fit(self, X):
             self.order_ = np.argsort(np.asarray(X).var(axis=0))
@@ -84,8 +84,8 @@ def test_each_warning_is_given_once(data):
     with pytest.warns(UserWarning, match="columns") as caught:
         CausalDiscovery(random_state=0).fit(data.X.assign(flat=0.0, copy=data.X.iloc[:, 0]))
     assert sorted(str(w.message).split(":")[0] for w in caught) == [
-        "Constant columns can be neither cause nor effect",
-        "Duplicated columns",
+        "Constant columns can be neither causes nor effects",
+        "Duplicated columns cannot be told apart by the data",
     ]
 
 

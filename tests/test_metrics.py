@@ -41,7 +41,7 @@ pairs = st.integers(1, 7).flatmap(lambda d: st.tuples(dags_of(d), dags_of(d)))
 
 
 def sid_by_definition(truth, guess):
-    """Peters and Buehlmann's definition, pair by pair, with networkx for the paths and the separation."""
+    """Compute Peters and Buehlmann's definition pair by pair, with networkx for the paths and the separation."""
     graph = truth.to_networkx()
     return sum(not _identified(graph, set(guess.parents(i)), i, j) for i in graph for j in graph if i != j)
 
@@ -168,7 +168,7 @@ def test_an_order_diverges_by_the_edges_that_point_back(dag, random):
 
 
 @pytest.mark.parametrize("order", [["a", "b"], ["a", "b", "b"], ["a", "b", "z"], [0, 1, 3], [0, 1, -1]])
-def test_an_order_that_is_no_permutation_is_refused(order):
+def test_an_order_that_is_not_a_permutation_is_refused(order):
     with pytest.raises(ValueError, match="order"):
         order_divergence(Dag.from_edges([("a", "b"), ("b", "c")]), order)
 
@@ -176,15 +176,15 @@ def test_an_order_that_is_no_permutation_is_refused(order):
 @pytest.mark.parametrize("metric", [*COUNTS, *SHARES])
 def test_what_cannot_be_compared_is_refused_with_the_reason(metric):
     two, three = np.zeros((2, 2)), np.zeros((3, 3))
-    with pytest.raises(ValueError, match=r"must have the same variables\. Got 2 variables and 3"):
+    with pytest.raises(ValueError, match=r"must have the same variables\. Got 2 and 3 variables"):
         metric(two, three)
     with pytest.raises(ValueError, match=r"same variables.*'z'"):
         metric(Dag(two, ["a", "b"]), Dag(two, ["a", "z"]))
-    with pytest.raises(ValueError, match=r"'guess' must be .* acyclic graph\. .* no cycle\. It has x"):
+    with pytest.raises(ValueError, match=r"'guess' must be .* acyclic graph\. .* no cycle\. Got x"):
         metric(two, np.array([[0, 1], [1, 0]]))
     with pytest.raises(ValueError, match=r"'truth' must be the matrix .* must be square"):
         metric(np.zeros((2, 3)), two)
-    with pytest.raises(ValueError, match="'guess' must hold 0 and 1 only"):
+    with pytest.raises(ValueError, match="'guess' must contain only 0 and 1"):
         metric(two, np.array([[0, 0.5], [0, 0]]))
 
 
@@ -222,5 +222,5 @@ def test_sortability_goes_by_names_and_knows_no_answer_without_edges():
     frame = pd.DataFrame(X, columns=["a", "b"])
     assert sortability(frame, Dag.from_edges([("a", "b")], ["b", "a"])).variance == 1.0
     assert np.isnan(sortability(X, np.zeros((2, 2)))).all()
-    with pytest.raises(ValueError, match=r"'dag' must have the table's 2 variables\. Got 3"):
+    with pytest.raises(ValueError, match=r"'dag' must have as many variables as the table has columns, 2\. Got 3"):
         sortability(X, np.zeros((3, 3)))

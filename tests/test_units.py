@@ -1,4 +1,4 @@
-"""Units are arbitrary: rescaling or shifting a column changes no graph that a default learns."""
+"""Units are arbitrary: rescaling or shifting a column does not change the graph that the defaults learn."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ import numpy as np
 
 
 def main(folder: Path) -> None:
-    """Read the task, fit, and write the result in one step, so that a result that is there is whole."""
+    """Read the task, fit, and write the result in one step, so that an existing result is always complete."""
     logging.disable(logging.CRITICAL)  # gCastle logs every iteration
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     adjacency, seconds = fit(task["method"], np.load(folder / "data.npy"), task["seed"], task["settings"])
@@ -38,11 +38,11 @@ def fit(method: str, X: np.ndarray, seed: int, settings: dict[str, Any]) -> tupl
 
 
 def by_pygam(X: np.ndarray, alpha: float, n_splines: int) -> tuple[np.ndarray, float]:
-    """Prune the order of the columns: one additive model a target, with a term for each predecessor."""
+    """Prune the order of the columns with one additive model per target and one term per predecessor."""
     from pygam import LinearGAM, s  # noqa: PLC0415
 
-    warnings.simplefilter("ignore")  # pyGAM warns of its own p-values
-    LinearGAM(s(0)).fit(X[:50, :1], X[:50, 0])  # what it imports and compiles first is not timed
+    warnings.simplefilter("ignore")  # pyGAM warns about its own p-values
+    LinearGAM(s(0)).fit(X[:50, :1], X[:50, 0])  # imports and compiles, so that this is not timed
     start = time.process_time()
     adjacency = np.zeros((X.shape[1], X.shape[1]), dtype=int)
     for target in range(1, X.shape[1]):
@@ -56,11 +56,11 @@ def by_pygam(X: np.ndarray, alpha: float, n_splines: int) -> tuple[np.ndarray, f
 
 def by_gcastle(method: str, X: np.ndarray, seed: int, settings: dict[str, Any]) -> tuple[np.ndarray, float]:
     """Learn a graph without an order."""
-    import torch  # noqa: PLC0415 - large, and optional
+    import torch  # noqa: PLC0415 - torch is large and optional
 
     torch.set_num_threads(1)
     learner = learner_of(method, X.shape[1], seed, settings)
-    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # torch imports its compiler at the first optimizer: not now
+    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # the first optimizer imports torch's compiler: not timed
     torch.manual_seed(seed)
     start = time.process_time()
     learner.learn(X)
@@ -85,7 +85,7 @@ def learner_of(method: str, d: int, seed: int, settings: dict[str, Any]) -> Any:
 
 
 def corl_order(seed: int, rows: int, **settings: Any) -> Any:
-    """Return a CORL whose score is by Gaussian processes on some rows, and whose graph is all pairs of its order."""
+    """Return a CORL that scores by Gaussian processes on some rows, and whose graph has all pairs of its order."""
     from castle.algorithms.gradient.corl.torch import corl  # noqa: PLC0415
 
     class GaussianProcessReward(corl.Reward):
@@ -98,7 +98,7 @@ def corl_order(seed: int, rows: int, **settings: Any) -> Any:
 
 
 def without_cycles(adjacency: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Raise the threshold until the graph has no cycle; NOTEARS may stop short of one, the others do not."""
+    """Raise the threshold until the graph has no cycle; only NOTEARS may return a graph with one."""
     kept = adjacency.copy()
     for threshold in np.unique(weights[adjacency]):
         if is_acyclic(kept):
@@ -108,7 +108,7 @@ def without_cycles(adjacency: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def is_acyclic(adjacency: np.ndarray) -> bool:
-    """Say whether taking away sources, as long as there are any, takes away all nodes."""
+    """Return whether removing source nodes repeatedly removes all nodes."""
     left = np.arange(len(adjacency))
     while len(left):
         has_parents = adjacency[np.ix_(left, left)].any(axis=0)

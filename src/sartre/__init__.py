@@ -1,4 +1,4 @@
-"""Order-based causal discovery: learn a topological order, then prune every edge the data does not need."""
+"""Order-based causal discovery: learn a topological order, then prune every edge that the data do not need."""
 
 from __future__ import annotations
 

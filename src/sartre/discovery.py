@@ -45,63 +45,64 @@ class CausalDiscovery(BaseEstimator):
     Parameters
     ----------
     order : orderer, optional
-        ``fit(X)`` gives ``order_``, ``fit(X, before=...)`` where something is known. `sartre.order.OrderSearch` by
-        default.
+        ``fit(X)`` must set ``order_``; with prior knowledge it is called as ``fit(X, before=...)``. The default is
+        `sartre.order.OrderSearch`.
     prune : pruner, optional
-        ``fit(X, order)`` gives ``adjacency_matrix_`` and ``edges_``, ``fit(X, order, candidates=..., required=...)``
-        where something is known. `sartre.prune.SARTRE` by default.
+        ``fit(X, order)`` must set ``adjacency_matrix_`` and ``edges_``; with prior knowledge it is called as
+        ``fit(X, order, candidates=..., required=...)``. The default is `sartre.prune.SARTRE`.
     knowledge : Knowledge, optional
-        What is known beforehand, by column names. It is checked before any work, and the result obeys it.
+        Prior knowledge about the columns, by name. It is checked before any work is done, and the result obeys it.
     missing : "error", "drop", "bin" or "impute"
-        What to do about missing values; see below.
+        How to treat missing values; see the notes below.
     n_jobs, random_state : optional
-        Handed to every step that has such a setting and leaves it at None.
+        Passed on to every step that has such a setting and leaves it at None.
 
     Attributes
     ----------
     graph_ : Dag
-        The learnt graph, with the columns' names.
+        The learnt graph, with the names of the columns.
     order_ : array of shape (d,)
         Column indices, source first.
     adjacency_matrix_ : uint8 array of shape (d, d)
-        1 where row is a parent of column.
+        Entry (i, j) is 1 if i is a parent of j.
     edges_ : DataFrame
-        The edges with what the pruner says of each.
+        The edges, with the pruner's evidence for each.
     order_step_, prune_step_ : the fitted steps
     rows_seen_ : dict
-        How many rows each part saw: ``"order"``, and what the pruner says of its parts.
+        The number of rows that each part used: ``"order"``, and the parts that the pruner reports.
     fit_seconds_ : float
-        How long it took.
+        The duration of the fit.
     diagnostics_ : Diagnostics
-        What the data and the fit say about the assumptions (`sartre.evidence.diagnostics`), when first asked for.
+        What the data and the fit say about the assumptions (`sartre.evidence.diagnostics`), computed on first access.
     scm_ : StructuralModel
-        The graph with a mechanism for every variable: samples, interventions, effects, counterfactuals. Fitted when it
-        is first asked for.
+        The graph with a mechanism for every variable: samples, interventions, effects, counterfactuals. It is fitted
+        on first access.
 
     Notes
     -----
-    **Columns.** Numbers and booleans are numbers, and so is an ordered pandas categorical: its position in the order.
-    Other categoricals, polars enums and text are categories, with at most n / 10 levels and 100 (five always may be).
-    Refused, with the reason, are more levels than that (ids, free text), dates, numbers written as text, and
-    columns that mix text and numbers. What levels are called changes nothing.
+    **Columns.** Numbers and booleans are used as numbers, and so is an ordered pandas categorical, by its position in
+    the order. Other categoricals, polars enums and text are categories, with at most min(n / 10, 100) levels (five are
+    always allowed). Columns with more levels (ids, free text), dates, numbers written as text, and columns that mix
+    text and numbers are refused with a reason. The names of the levels do not affect the result.
 
-    As a parent a category is a bin a level; its test is the F test of all its levels together. As a target, a category
-    of two levels is regressed as 0 and 1; one of more by the indicator of every level with ten samples or more, at an
-    equal share of the level, and what any of them needs is a parent. Least squares of indicators is an approximation:
-    its tests are those of a linear probability model, robust ones where the variance calls for it. Categories of up to
-    five levels take part in interactions.
+    As a parent, a category has one bin per level; its test is the F test of all its levels together. As a target, a
+    category of two levels is regressed as 0 and 1. One with more levels is regressed through the indicator of every
+    level with at least ten samples, each tested at an equal share of the significance level; a variable that any of
+    these regressions needs is a parent. Least squares on indicators is an approximation: its tests are those of a
+    linear probability model, and they are robust where the variance requires it. Categories of up to five levels take
+    part in interactions.
 
-    Orderers see numbers only, and most of them assume continuous noise. Two levels are 0 and 1; more are replaced by
-    scores along the main direction of the data (`sartre.data.category_codes.scored`). Where a category ends up in the
-    order is not reliable (`SCORE` puts it first whatever the data say), which a warning says unless `knowledge` or a
-    fixed order settles it.
+    Orderers see numbers only, and most of them assume continuous noise. Two levels become 0 and 1; three or more are
+    replaced by scores along the main direction of the data (`sartre.data.category_codes.scored`). The position of a
+    category in the order is not reliable (`SCORE` puts it first whatever the data say); a warning says so unless
+    `knowledge` or a fixed order settles the position.
 
-    **Missing values.** They are refused by default, counted by column. ``"drop"`` leaves out every row that has one,
-    ``"impute"`` fills them in, numbers by draws from scikit-learn's iterative imputer and categories by the
-    most common level (`sartre.data.missing.imputed`); both with a warning. With ``"bin"`` missing is a value of its own
-    for a parent, so that missingness that tells something is found; rows where the target is missing are left out
-    of that target's regression only; and the orderer sees the imputed table. `SARTRE` and `CAMPruning` take ``"bin"``,
-    `DAS` does not, and `CaPSPruning` takes neither that nor categories.
+    **Missing values.** They are refused by default, with a count per column. ``"drop"`` leaves out every row that has
+    one. ``"impute"`` fills them in: numbers by draws from scikit-learn's iterative imputer, and categories by the most
+    common level (`sartre.data.missing.imputed`). Both give a warning. With ``"bin"``, missing is a value of its own for
+    a parent, so that informative missingness is found; rows where the target is missing are left out of that target's
+    regression only; and the orderer sees the imputed table. `SARTRE` and `CAMPruning` support ``"bin"``, `DAS` does
+    not, and `CaPSPruning` supports neither ``"bin"`` nor categories.
 
     Examples
     --------
@@ -154,18 +155,18 @@ class CausalDiscovery(BaseEstimator):
     def fit_batches(self, source: Any) -> CausalDiscovery:
         """Learn the graph from rows that are read batch by batch, in two passes: they need not fit into memory.
 
-        The first pass draws a sample of 50,000 rows, which the order, the intervals and the smooths are learnt from;
-        the second adds up what the pruner needs to know of all rows. The sample depends on the seed and on the rows'
-        numbers, so the graph is that of `fit` on the same rows, however they are cut into batches. With no more rows
-        than that, this is `fit`. ``rows_seen_`` says which part saw how many; ``diagnostics_``, ``scm_`` and
-        `report` are about the sample.
+        The first pass draws a sample of 50,000 rows, from which the order, the intervals and the smooths are learnt;
+        the second adds up what the pruner needs to know about all rows. The sample depends only on the seed and on the
+        row numbers, so the graph equals that of `fit` on the same rows, however they are split into batches. With at
+        most 50,000 rows, this is `fit`. ``rows_seen_`` says how many rows each part used; ``diagnostics_``, ``scm_``
+        and `report` describe the sample.
 
         Parameters
         ----------
         source : path of a Parquet file or folder, Arrow data, list of tables, function, or Dask data frame
             As in `sartre.data.batches.Batches`; the partitions of a Dask data frame are counted where they are.
-            Columns of numbers; rows with missing values are refused or, with ``missing="drop"``, left out. The pruner
-            must have the tag ``takes_row_source``, as `sartre.prune.SARTRE` has: its ``fit`` is given a
+            All columns must be numeric; rows with missing values are refused or, with ``missing="drop"``, left out.
+            The pruner must have the tag ``takes_row_source``, as `sartre.prune.SARTRE` does: its ``fit`` receives a
             `sartre.data.row_source.Survey` in place of a table.
 
         Examples
@@ -183,8 +184,8 @@ class CausalDiscovery(BaseEstimator):
         check_choice("CausalDiscovery.fit_batches", "missing", self.missing, MISSING_IN_BATCHES)
         if not tags_of(self.pruner()).takes_row_source:
             raise TypeError(
-                f"A pruner of rows in batches has the tag 'takes_row_source', as SARTRE has. Got {self.prune!r}; use "
-                "SARTRE, or fit a sample of the rows."
+                "The 'prune' parameter of CausalDiscovery must be a pruner with the tag 'takes_row_source' for "
+                f"fit_batches. Got {self.prune!r} instead. Use SARTRE, or fit a sample of the rows."
             )
         found = survey(source, seed_of("CausalDiscovery", self.random_state), self.missing)
         as_table(found.sample, min_columns=2)
@@ -192,21 +193,21 @@ class CausalDiscovery(BaseEstimator):
         return self.fit(whole) if whole is not None else self._learn(found, found.sample, 0, start)
 
     def orderer(self) -> Any:
-        """Return the orderer, the default one where none is set."""
+        """Return the orderer, or the default one if none is set."""
         return OrderSearch() if self.order is None else self.order
 
     def pruner(self) -> Any:
-        """Return the pruner, the default one where none is set."""
+        """Return the pruner, or the default one if none is set."""
         return SARTRE() if self.prune is None else self.prune
 
     def _check_seed(self) -> None:
-        """Tell of a wrong seed before any work."""
+        """Refuse an invalid seed before any work is done."""
         if isinstance(self.random_state, (int, float, str)):
             seed_of("CausalDiscovery", self.random_state)
 
     def _learn(self, data: Table | Survey, table: Table, seed: int, start: float) -> CausalDiscovery:
-        """Order, then prune. The order sees the sample of a survey; `table` is kept for what comes after."""
-        for name in ("scm_", "diagnostics_", "_mechanisms"):  # those of an earlier fit
+        """Order, then prune. The orderer sees the sample of a survey; `table` is kept for later use."""
+        for name in ("scm_", "diagnostics_", "_mechanisms"):  # results of an earlier fit are discarded
             self.__dict__.pop(name, None)
         known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
@@ -236,7 +237,7 @@ class CausalDiscovery(BaseEstimator):
         return self
 
     def plan(self, X: Any) -> Plan:
-        """Estimate how long `fit` would take and how much memory, without running it.
+        """Estimate how much time and memory `fit` would take, without running it.
 
         Parameters
         ----------
@@ -245,27 +246,28 @@ class CausalDiscovery(BaseEstimator):
         Returns
         -------
         Plan
-            Printed, it is a table of the steps with what to do about those that are too long; `sartre.plan` says how
-            it is found, and how far it can be trusted.
+            It prints as a table of the steps, with advice on those that take too long; `sartre.plan` explains how it
+            is computed and how far it can be trusted.
 
         Examples
         --------
         >>> [step.name for step in CausalDiscovery().plan((2000, 20)).steps]
         ['order', 'pruning']
         """
-        from sartre.plan.estimate import plan, shape_of  # noqa: PLC0415 - only those who plan need it
+        from sartre.plan.estimate import plan, shape_of  # noqa: PLC0415 - only planning needs it
 
         return plan(self, shape_of(X))
 
     def mechanisms(self, X: Any = None) -> dict[str, Mechanism]:
-        """Return the fitted function of every variable's parents, by name.
+        """Return the fitted mechanism of every variable, by name: a function of its parents.
 
-        Its arguments are the parents in the order of their names. Diagnostics, report and `scm_` use the same ones.
+        Its arguments are the parents in the order of their names. The diagnostics, the report and `scm_` use the same
+        mechanisms.
 
         Parameters
         ----------
         X : array of shape (n, d) or data frame, optional
-            The rows of `fit` in other units, for functions in these units; the very rows by default.
+            The rows of `fit` in other units, for functions in these units; by default, the rows as given to `fit`.
 
         Examples
         --------
@@ -283,8 +285,9 @@ class CausalDiscovery(BaseEstimator):
             return self._mechanisms
         if table.shape != self._table.shape or table.nominal != self._table.nominal:
             raise ValueError(
-                f"The rows of 'fit' in other units are needed, {len(self._table.values)} of them, and the same columns "
-                f"as categories. Got {len(table.values)} rows, and {listed(table.names[j] for j in table.nominal)}."
+                f"'X' must hold the {len(self._table.values)} rows given to 'fit', in any units, with the same "
+                f"categories. Got {len(table.values)} rows, with the categories "
+                f"{listed(table.names[j] for j in table.nominal) or 'none'}. Pass the table that was fitted."
             )
         return refit_mechanisms(table, self.graph_, self._mechanisms)
 
@@ -301,10 +304,10 @@ class CausalDiscovery(BaseEstimator):
 
     @cached_property
     def scm_(self) -> StructuralModel:
-        """The structural causal model of the graph, with the pairs that the pruner found to act together.
+        """The structural causal model of the graph, with the interacting pairs that the pruner found.
 
-        It is fitted to the rows of `fit`, to which the model keeps a reference: a pickle of the model has the rows in
-        it, a `clone` has not. To share a model without its rows, share ``graph_``.
+        It is fitted to the rows of `fit`, to which the model keeps a reference: a pickle of the model contains the
+        rows, a `clone` does not. To share a model without its rows, share ``graph_``.
 
         Examples
         --------
@@ -321,7 +324,10 @@ class CausalDiscovery(BaseEstimator):
         odd = sorted({*table.nominal, *np.flatnonzero(table.missing.any(axis=0)).tolist()})
         if odd:
             names = listed(table.names[j] for j in odd)
-            raise ValueError(f"A structural model needs numbers, none of them missing. Not so: {names}.")
+            raise ValueError(
+                "A structural model needs numeric columns without missing values. Got categories or missing values in "
+                f"{names}. Leave these columns out, or code and impute them before 'fit'."
+            )
         pairs = findings_of(self.prune_step_).pairs()
         return StructuralModel.of_mechanisms(Table(table.values, table.names), self.graph_, self.mechanisms(), pairs)
 
@@ -333,26 +339,26 @@ class CausalDiscovery(BaseEstimator):
         stability: Stability | None = None,
         include_data: bool = True,
     ) -> None:
-        """Write a report of the fitted model, one HTML file; `sartre.report.write_report` says what is in it.
+        """Write a report of the fitted model as one HTML file; `sartre.report.write_report` says what it contains.
 
-        `X` is the table the model was fitted to, in any units; the very table by default.
+        `X` is the table the model was fitted to, in any units; by default, the table as it was given to `fit`.
         """
-        from sartre.report import write_report  # noqa: PLC0415 - drawing stands above learning
+        from sartre.report import write_report  # noqa: PLC0415 - drawing is a layer above learning
 
         check_is_fitted(self)
         write_report(self, self._table if X is None else X, path, stability=stability, include_data=include_data)
 
 
 def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:
-    """Name the categories that may stand anywhere in the order as far as is known."""
+    """Warn about the categories whose position in the order is not settled by what is known."""
     if not table.levels:
         return
     known = before | before.T | np.eye(len(before), dtype=bool)
     loose = [table.names[j] for j in sorted(table.levels) if not known[j].all()]
     if loose:
         warnings.warn(
-            "Orderers assume continuous noise, so where categories come in the order is not reliable: "
-            f"{listed(loose)}. If it is known what they precede or follow, say so in 'knowledge'.",
+            "Orderers assume continuous noise, so the positions of these categories in the order are not reliable: "
+            f"{listed(loose)}. If you know what they precede or follow, say so in 'knowledge'.",
             UserWarning,
             stacklevel=3,
         )

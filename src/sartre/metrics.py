@@ -1,7 +1,7 @@
 """Distances between a true graph and a guess: always ``(truth, guess)``, always row -> column.
 
-A graph is a `Dag` or a square matrix of 0 and 1 in which ``A[i, j] = 1`` says that i is a cause of j.
-Two `Dag` objects are aligned by their variables' names, everything else by position.
+A graph is a `Dag` or a square matrix of 0 and 1 in which ``A[i, j] = 1`` means that i is a cause of j.
+Two `Dag` objects are aligned by the names of their variables, everything else by position.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     Graph: TypeAlias = Dag | ArrayLike
 
 Distance = Literal["sid", "parent_aid", "ancestor_aid", "oset_aid"]
-EDGE_DIRECTION = "from row to column"  # gadjid's words for A[i, j] = 1 meaning i -> j
+EDGE_DIRECTION = "from row to column"  # this is gadjid's name for A[i, j] = 1 meaning i -> j
 
 
 class Sortability(NamedTuple):
-    """How far variance and R^2 alone show the causal order: 1 all of it, 0.5 nothing, 0 its reverse."""
+    """How well variance and R^2 alone reveal the causal order: 1 fully, 0.5 not at all, 0 in reverse."""
 
     variance: float
     r2: float
 
 
 def shd(truth: Graph, guess: Graph, reversal: Literal[1, 2] = 1) -> int:
-    """Count the edges to add, remove or turn around to get from one graph to the other.
+    """Count the edges to add, remove or reverse to get from one graph to the other.
 
     Parameters
     ----------
     truth, guess : Dag or array of shape (d, d)
         The graphs, row -> column.
     reversal : {1, 2}
-        What an edge in the wrong direction counts: 1, one mistake (turn it around, the usual convention), or 2, a
-        missing edge and a superfluous one.
+        The cost of an edge in the wrong direction: 1, a single mistake (reverse the edge, the usual convention), or 2,
+        one missing and one superfluous edge.
 
     Examples
     --------
@@ -80,8 +80,8 @@ def sid(truth: Graph, guess: Graph) -> int:
 def parent_aid(truth: Graph, guess: Graph) -> int:
     """Count the pairs that adjustment for the guess's parents gets wrong (parent adjustment distance).
 
-    One of the adjustment identification distances (Henckel, Wuertzen and Weichwald, UAI 2024). Between two DAGs it is
-    `sid`; it has its own name because it extends to graphs that are only partly directed.
+    It is one of the adjustment identification distances (Henckel, Wuertzen and Weichwald, UAI 2024). Between two DAGs
+    it equals `sid`; it has its own name because it extends to graphs that are only partly directed.
 
     At most ``d (d - 1)``.
 
@@ -98,7 +98,7 @@ def ancestor_aid(truth: Graph, guess: Graph) -> int:
     """Count the pairs that adjustment for the guess's ancestors gets wrong (ancestor adjustment distance).
 
     Where j descends from i in the guess, the pair is a mistake if the ancestors of i in the guess are not a valid
-    adjustment set in the truth; elsewhere the guess says that i has no effect on j, a mistake if it has one.
+    adjustment set in the truth; elsewhere the guess says that i has no effect on j, which is a mistake if it has one.
 
     At most ``d (d - 1)``.
 
@@ -115,8 +115,8 @@ def oset_aid(truth: Graph, guess: Graph) -> int:
     """Count the pairs that the guess's optimal adjustment sets get wrong (optimal adjustment distance).
 
     Where j descends from i in the guess, the pair is a mistake if the adjustment set of smallest variance that the
-    guess suggests is not valid in the truth; elsewhere the guess says that i has no effect on j, a mistake if it has
-    one.
+    guess suggests is not valid in the truth; elsewhere the guess says that i has no effect on j, which is a mistake if
+    it has one.
 
     At most ``d (d - 1)``.
 
@@ -132,7 +132,7 @@ def oset_aid(truth: Graph, guess: Graph) -> int:
 def edge_precision(truth: Graph, guess: Graph) -> float:
     """Return the share of the guessed edges that are true, direction included.
 
-    1 for a guess without edges, which claims nothing false.
+    It is 1 for a guess without edges, which makes no false claim.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def edge_precision(truth: Graph, guess: Graph) -> float:
 def edge_recall(truth: Graph, guess: Graph) -> float:
     """Return the share of the true edges that were guessed, direction included.
 
-    1 for a truth without edges, of which none can be missed.
+    It is 1 for a truth without edges, since none can be missed.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def edge_recall(truth: Graph, guess: Graph) -> float:
 def edge_f1(truth: Graph, guess: Graph) -> float:
     """Return the harmonic mean of precision and recall of the edges, direction included.
 
-    ``2 |truth and guess| / (|truth| + |guess|)``: 1 if both have no edge, 0 if only one of them has none.
+    ``2 |truth and guess| / (|truth| + |guess|)``: 1 if neither has an edge, 0 if only one of them has edges.
 
     Examples
     --------
@@ -175,9 +175,9 @@ def edge_f1(truth: Graph, guess: Graph) -> float:
 
 
 def order_divergence(truth: Graph, order: Iterable[int | str]) -> int:
-    """Count the true edges that an order contradicts: those whose effect comes before its cause.
+    """Count the true edges that an order contradicts: those whose effect comes before the cause.
 
-    No pruning can find these edges, so that this is the part of the error that the order alone makes.
+    No pruning can recover these edges, so this is the part of the error that is due to the order alone.
 
     Parameters
     ----------
@@ -198,12 +198,12 @@ def order_divergence(truth: Graph, order: Iterable[int | str]) -> int:
 
 
 def sortability(X: Any, dag: Graph) -> Sortability:
-    """Measure how much of the causal order the columns' variances, and their R^2 on all others, give away.
+    """Measure how well the variances of the columns, and their R^2 on all others, reveal the causal order.
 
-    For every length k, and every pair (i, j) with a directed path of k edges from i to j, i ought to come before j:
-    the share of all these in which the number grows from i to j, a tie counting half (Reisach et al., NeurIPS 2021
-    and 2023). Far from 0.5, sorting by that number (`VarianceSort`, `R2Sort`) is a baseline that every method must
-    beat; the variances are a matter of units, the R^2 are not.
+    For every length k, and every pair (i, j) with a directed path of k edges from i to j, i should come before j. The
+    result is the share of these cases in which the criterion increases from i to j; a tie counts as one half (Reisach
+    et al., NeurIPS 2021 and 2023). Far from 0.5, sorting by the criterion (`VarianceSort`, `R2Sort`) is a baseline that
+    every method must beat. Variances depend on the units of the columns; R^2 does not.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def sortability(X: Any, dag: Graph) -> Sortability:
     dag : Dag or array of shape (d, d)
         The true graph, row -> column; the columns of a data frame are matched to the names of a `Dag`.
 
-    Both are in [0, 1], and NaN for a graph without edges.
+    Both values are in [0, 1]; they are NaN for a graph without edges.
 
     Examples
     --------
@@ -222,7 +222,9 @@ def sortability(X: Any, dag: Graph) -> Sortability:
     table = as_table(X, min_rows=2)
     graph = _as_dag(dag, "dag")
     if len(graph) != table.shape[1]:
-        raise ValueError(f"'dag' must have the table's {table.shape[1]} variables. Got {len(graph)}.")
+        raise ValueError(
+            f"'dag' must have as many variables as the table has columns, {table.shape[1]}. Got {len(graph)} instead."
+        )
     if isinstance(dag, Dag) and set(graph.names) == set(table.names):
         graph = graph.reindex(table.names)
     adjacency = graph.adjacency.astype(bool)
@@ -233,7 +235,7 @@ def sortability(X: Any, dag: Graph) -> Sortability:
 def _mistakes(distance: Distance, truth: Graph, guess: Graph) -> int:
     true, guessed = _matrices(truth, guess)
     if len(true) < 2:
-        return 0  # there is no pair to get wrong, and gadjid wants one
+        return 0  # there is no pair to get wrong, and gadjid requires one
     import gadjid  # noqa: PLC0415 - only these four distances need it
 
     measure = getattr(gadjid, distance)
@@ -245,7 +247,7 @@ def _matrices(truth: Graph, guess: Graph) -> tuple[NDArray[np.bool_], NDArray[np
     true, guessed = _as_dag(truth, "truth"), _as_dag(guess, "guess")
     if len(true) != len(guessed):
         raise ValueError(
-            f"'truth' and 'guess' must have the same variables. Got {len(true)} variables and {len(guessed)}."
+            f"'truth' and 'guess' must have the same variables. Got {len(true)} and {len(guessed)} variables."
         )
     if isinstance(truth, Dag) and isinstance(guess, Dag):
         guessed = guessed.reindex(true.names)
@@ -257,7 +259,10 @@ def _as_dag(graph: Graph, role: str) -> Dag:
         return graph
     matrix = np.asarray(graph)
     if not np.isin(matrix, (0, 1)).all():
-        raise ValueError(f"'{role}' must hold 0 and 1 only: 1 where row is a cause of column. Got other values.")
+        raise ValueError(
+            f"'{role}' must contain only 0 and 1, with 1 where the row is a cause of the column. Got other values. "
+            "Threshold a matrix of weights first."
+        )
     try:
         return Dag(matrix)
     except ValueError as error:

@@ -12,13 +12,13 @@ RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | Non
 
 
 def position_of(item: int | str, names: Sequence[str], what: str) -> int:
-    """Return the position of a feature or variable given by its name or its number."""
+    """Return the position of a feature or variable given by its name or its index."""
     if isinstance(item, str):
         if item not in names:
-            raise ValueError(f"'{item}' is not a {what} here. There are {listed(names)}.")
+            raise ValueError(f"'{item}' is not a {what} here. Choose one of {listed(names)}.")
         return list(names).index(item)
     if not 0 <= item < len(names):
-        raise ValueError(f"A {what} is numbered from 0 to {len(names) - 1}. Got {item}.")
+        raise ValueError(f"The index of a {what} must be in the range [0, {len(names) - 1}]. Got {item} instead.")
     return int(item)
 
 
@@ -38,13 +38,13 @@ def check_number(
     complaint = f"The '{name}' parameter of {owner} must be {word} in the range {interval}. Got {value!r} instead."
     if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
         raise TypeError(complaint)
-    number: Any = value  # compared as it is: an int past the largest double is still out of range
+    number: Any = value  # compared as it is: an int beyond the largest double is still out of range
     if not (low <= number <= high) or number == np.inf or (open_low and number == low):
         raise ValueError(complaint)
 
 
 def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -> None:
-    """Check a setting that is one of a few words, in scikit-learn's error grammar."""
+    """Check a setting that must be one of a few words, in scikit-learn's error grammar."""
     if not isinstance(value, str) or value not in choices:
         *others, last = map(repr, choices)
         raise ValueError(
@@ -53,7 +53,7 @@ def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -
 
 
 def seed_of(owner: str, random_state: RandomState) -> int:
-    """Return the whole number that all draws of a call follow from; a generator moves on, an int stays."""
+    """Return the integer that seeds all draws of a call; a generator advances, an int stays the same."""
     if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
         return int.from_bytes(random_state.bytes(16), "little")
     if random_state is None:
@@ -63,7 +63,7 @@ def seed_of(owner: str, random_state: RandomState) -> int:
 
 
 def listed(items: Iterable[object], shown: int = 5) -> str:
-    """Return the first few of some items, and how many more there are.
+    """Return the first few items as text, and how many more there are.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The contracts between steps: what orderers and pruners are, what a fitted pruner may offer, what a mechanism does.
 
-A step is a scikit-learn estimator: settings until it is fitted, and each fit works on a fresh copy. What it is, it says
-by tags; nobody asks for the name of its class.
+A step is a scikit-learn estimator: it holds only settings until it is fitted, and each fit works on a fresh copy. Tags
+describe its properties; the name of its class is never inspected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Cost(NamedTuple):
-    """A cost that `sartre plan` knows, by its key in ``plan/costs.json``, and the most rows that it is paid for."""
+    """A cost that `sartre plan` knows, by its key in ``plan/costs.json``, and the most rows that it applies to."""
 
     key: str
     max_rows: int | None = None
@@ -30,22 +30,22 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StepTags:
-    """What an orderer or pruner is, with its present settings; a step has them as ``step_tags``.
+    """The properties of an orderer or pruner with its present settings; a step provides them as ``step_tags``.
 
     Attributes
     ----------
     needs_units : bool
-        Whether the result depends on units that mean nothing to the method: the command line standardises first.
+        Whether the result depends on the units of the columns, so that the command line standardises them first.
     learns_order : bool
-        Whether an orderer looks at the data; one that is given its order does not.
+        Whether an orderer looks at the data; one with a given order does not.
     takes_row_source : bool
-        Whether ``fit`` takes a `sartre.data.row_source.Survey` in place of a table, for rows that are added up.
+        Whether ``fit`` accepts a `sartre.data.row_source.Survey` in place of a table, and adds up its rows.
     runs_on_gpu : bool
-        Whether ``device="cuda"`` is a setting.
+        Whether ``device="cuda"`` is a valid setting.
     costs : tuple of Cost, optional
-        What `sartre plan` adds up; None where nothing was measured.
+        The costs that `sartre plan` adds up; None if nothing was measured.
     counting_cost : str, optional
-        Key of what each row of a row source costs besides.
+        Key of the additional cost of each row of a row source.
     """
 
     needs_units: bool = False
@@ -57,7 +57,7 @@ class StepTags:
 
 
 def tags_of(step: Any) -> StepTags:
-    """Return the tags of a step; those of a step that has none are the defaults.
+    """Return the tags of a step, or the defaults if it has none.
 
     Examples
     --------
@@ -69,18 +69,18 @@ def tags_of(step: Any) -> StepTags:
 
 
 class Findings(NamedTuple):
-    """What a fitted pruner may offer besides ``adjacency_matrix_`` and ``edges_``: attributes of these names and a `_`.
+    """Optional results of a fitted pruner besides ``adjacency_matrix_`` and ``edges_``: these names followed by a `_`.
 
     interactions : data frame
-        Pairs that act together: ``first``, ``second``, ``target``, ``p_value``.
+        Pairs that interact: ``first``, ``second``, ``target``, ``p_value``.
     robust_targets : list of names
-        Targets whose tests were robust.
+        Targets with robust tests.
     false_edges_bound : float
-        Expected number of false edges, were no column to depend on another.
+        Expected number of false edges if no column depended on another.
     rows_seen : dict
-        How many rows each part saw, by its name; all of them for a pruner that does not say.
+        The number of rows that each part used, by its name; a pruner that does not say used all of them.
     mechanisms : dict of Mechanism
-        For some targets, by name; the others are additive, with the pairs above.
+        Mechanisms of some targets, by name; the others are additive, with the pairs above.
     """
 
     interactions: pd.DataFrame | None
@@ -97,7 +97,7 @@ class Findings(NamedTuple):
 
 
 def findings_of(pruner: Any) -> Findings:
-    """Return what a fitted pruner offers, or the pruner inside it (``prune_step_``), but for the bound.
+    """Return the findings of a fitted pruner; all but the bound may come from the pruner inside it (``prune_step_``).
 
     Examples
     --------
@@ -119,14 +119,14 @@ def findings_of(pruner: Any) -> Findings:
 
 
 class Mechanism(Protocol):
-    """A fitted f(parents) of one target, in the units of the columns; it keeps coefficients, never the table.
+    """The fitted function f(parents) of one target, in the units of the columns; it keeps coefficients, not the table.
 
     Its arguments are the parents in the order of their names: column k of `X` holds the values of parent k.
     """
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Which parents act together, by their places."""
+        """The pairs of parents that interact, by their positions."""
         ...
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -138,24 +138,24 @@ class Mechanism(Protocol):
         ...
 
     def refit(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> Mechanism:
-        """Return the same kind of function of the same parents, fitted to other rows or units."""
+        """Return a function of the same kind and the same parents, fitted to other rows or units."""
         ...
 
     def curve(self, parent: int, x: NDArray[np.float64]) -> Curve:
-        """Return what a parent does alone at values x, with standard errors."""
+        """Return the effect of one parent alone at the values x, with standard errors."""
         ...
 
     def surface(self, pair: tuple[int, int], x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what a pair of parents does beyond what each does alone at the rows of x (m, 2), shape (m,)."""
+        """Return the joint effect of two parents beyond their separate effects at the rows of x (m, 2), shape (m,)."""
         ...
 
     def loss_without(self, parent: int) -> float:
-        """Return the share of the target's variance that is lost without a parent, the others fitted again."""
+        """Return the share of the target's variance that is lost without a parent once the others are refitted."""
         ...
 
 
 def fresh(step: Any, **settings: Any) -> Any:
-    """Return an unfitted copy of a step, in which every such setting that is None, at any depth, gets the given value.
+    """Return an unfitted copy of a step in which each of these settings that is None, at any depth, is replaced.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def fresh(step: Any, **settings: Any) -> Any:
 
 
 def fit_within(step: Any, *data: Any, **constraints: Any) -> Any:
-    """Fit a step under the constraints that are not None; a step whose ``fit`` does not take one is refused by name.
+    """Fit a step under the constraints that are not None; refuse a step whose ``fit`` does not accept one.
 
     Examples
     --------
@@ -187,14 +187,14 @@ def fit_within(step: Any, *data: Any, **constraints: Any) -> Any:
     for name in given:
         if name not in known and not open_ended:
             raise TypeError(
-                f"{type(step).__name__}.fit must take '{name}' to obey this. It takes {', '.join(known)} only; "
-                "add the argument, or use another step."
+                f"{type(step).__name__}.fit must accept the argument '{name}' to obey this constraint. It accepts only "
+                f"{', '.join(known)}. Add the argument, or use another step."
             )
     return step.fit(*data, **given)
 
 
 def promised(step: Any, name: str) -> Any:
-    """Return what a fitted step must have; one without it is refused by name."""
+    """Return an attribute that a fitted step must have; refuse a step without it."""
     if not hasattr(step, name):
-        raise TypeError(f"{type(step).__name__}.fit must set '{name}'. It did not; set it there, or use another step.")
+        raise TypeError(f"{type(step).__name__}.fit must set '{name}'. It did not. Set it there, or use another step.")
     return getattr(step, name)

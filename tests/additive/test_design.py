@@ -1,4 +1,4 @@
-"""Preparation: the rotation is exact, whatever the basis."""
+"""Preparation: the rotation is exact for any basis."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_rotated_functions_are_centred_orthogonal_and_span_the_basis(n, levels, 
     np.testing.assert_allclose(rotated.sum(axis=0), 0, atol=1e-9)
     np.testing.assert_allclose(rotated.T @ rotated / n, np.diag(design.eigenvalues(0)), atol=1e-12)
     centred = original - original.mean(axis=0)
-    np.testing.assert_allclose(rotated @ rotated.T, centred @ centred.T, atol=1e-9)  # norms of all blocks are kept
+    np.testing.assert_allclose(rotated @ rotated.T, centred @ centred.T, atol=1e-9)  # block norms are preserved
     assert (np.diff(design.eigenvalues(0)) <= 0).all()
 
 

@@ -1,4 +1,4 @@
-"""The solver without rows gives what the solver with rows gives."""
+"""The solver without rows gives the same solution as the solver with rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sartre.prune.sartre.screen import NullNorms, solve_calibrated
 
 
 def problem(n, d, seed, scale=1.0):
-    """Correlated columns, one of them discrete, and a target that some of them act on."""
+    """Return correlated columns, one of them discrete, and a target that depends on some of them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d + 1))
     X[:, 1] = X[:, 0] + rng.normal(size=n) / 2
@@ -27,7 +27,7 @@ def problem(n, d, seed, scale=1.0):
 
 
 def prepared(X, rng):
-    """Intervals of all columns, and their inner products with each other and with all columns, in their own units."""
+    """Return the intervals of all columns, and their inner products with each other and with the unscaled columns."""
     design = prepare(X, [random_intervals(column, 5, 8, rng) for column in X.T])
     return design, gram_of_design(design, X - X.mean(axis=0))._replace(squares=X.var(axis=0))
 

@@ -1,4 +1,4 @@
-"""Every kernel against a slow twin in NumPy or SciPy."""
+"""Every kernel agrees with a slow version in NumPy or SciPy."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_gap_is_zero_at_the_optimum_of_one_orthogonal_group_and_positive_els
     y -= y.mean()
     c = np.empty(design.rank[0])
     kernels.correlation(design, 0, y, np.empty((4, design.n_bins[0])), c)
-    worst = np.linalg.norm(c) / 10.0  # penalty above the largest useful one: zero is optimal
+    worst = np.linalg.norm(c) / 10.0  # the penalty is above the largest useful one, so zero is optimal
     primal, gap = kernels.duality_gap(y, y, worst, 0.0)
     assert primal == pytest.approx(y @ y / 100)
     assert gap == pytest.approx(0, abs=1e-15)

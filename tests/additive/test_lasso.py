@@ -1,4 +1,4 @@
-"""The group lasso: celer's optimum, and what must be true of any optimum."""
+"""The group lasso reaches celer's optimum, and has the properties of any optimum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N_PROBLEMS = 60
 
 
 def problem(seed, n=None, d=None):
-    """Random data of random shape: correlated, discrete and duplicated columns among them."""
+    """Draw random data of random shape, including correlated, discrete and duplicated columns."""
     rng = np.random.default_rng(seed)
     n, d = n or int(rng.integers(30, 400)), d or int(rng.integers(1, 16))
     X = rng.normal(size=(n, d)) + rng.uniform(0, 1.5) * rng.normal(size=(n, 1))

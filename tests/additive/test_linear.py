@@ -17,7 +17,7 @@ def table():
 
 def test_a_chain_has_its_closed_form():
     e = np.random.default_rng(0).normal(size=(50, 3))
-    e = np.linalg.qr(e - e.mean(axis=0))[0]  # exactly uncorrelated, equal variances
+    e = np.linalg.qr(e - e.mean(axis=0))[0]  # the columns are exactly uncorrelated and have equal variances
     chain = np.cumsum(e, axis=1)
     np.testing.assert_allclose(explained_by_others(as_table(chain)), [1 / 2, 3 / 4, 2 / 3], rtol=1e-9)
 

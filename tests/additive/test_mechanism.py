@@ -1,4 +1,4 @@
-"""Mechanisms: a fit that can be asked at new values, pairs included."""
+"""Mechanisms are fits that can be evaluated at new values, including pairs."""
 
 from __future__ import annotations
 

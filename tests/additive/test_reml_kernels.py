@@ -1,4 +1,4 @@
-"""REML's compiled loops are the plain formulas."""
+"""REML's compiled loops agree with the plain formulas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def wiggles(seed, sizes=(3, 1, 5, 4), n=200):
 
 
 def plain(problem, log_lambda):
-    """Twice the negative log restricted likelihood of all wiggles that bend, by solving and by determinants."""
+    """Return twice the negative log restricted likelihood of all curved components, by solves and determinants."""
     bent = np.flatnonzero(np.isfinite(log_lambda[problem.term]))
     penalty = np.exp(log_lambda[problem.term[bent]]) * problem.s[bent]
     A = problem.C[np.ix_(bent, bent)] + np.diag(penalty)
@@ -28,7 +28,7 @@ def plain(problem, log_lambda):
 
 
 def chosen(problem, log_lambda):
-    """A point with the columns that bend."""
+    """Return a point with the curved columns."""
     point = empty_point(len(problem.term), len(log_lambda))
     bent = np.flatnonzero(np.isfinite(log_lambda[problem.term]))
     terms, block = np.unique(problem.term[bent], return_inverse=True)
@@ -88,4 +88,4 @@ def test_the_smoothness_found_is_a_minimum_whatever_the_start(seed):
                 assert plain(problem, other) >= values[-1] - 1e-6
         k = int(point.size[0])
         np.testing.assert_allclose(point.P[:k, :k], point.P[:k, :k].T)
-    assert max(values) - min(values) < 1.0  # a straight line may bend by less than that
+    assert max(values) - min(values) < 1.0  # a straight line may have less curvature than that

@@ -1,4 +1,4 @@
-"""Tails of weighted chi-squares: exact where they are known, simulated where not."""
+"""Tails of weighted chi-squares agree with exact values where these are known, and with simulations elsewhere."""
 
 from __future__ import annotations
 

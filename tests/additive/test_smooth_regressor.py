@@ -1,4 +1,4 @@
-"""AdditiveRegressor: smooths that can be looked at, with honest errors."""
+"""AdditiveRegressor: smooths that can be inspected, with valid standard errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""REML in Gram form: the optimum of the full likelihood; Wood's test: calibrated."""
+"""REML in Gram form reaches the optimum of the full likelihood, and Wood's test is calibrated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def problem(seed, n=300, p=4, n_splines=8):
 
 
 def restricted_likelihood(design, y, log_lambda):
-    """Twice the negative log restricted likelihood, from the covariance of y: slow, and another route."""
+    """Return twice the negative log restricted likelihood from the covariance of y, a slow and independent route."""
     n = len(y)
     columns = [design.table(j)[design.codes[j]] for j in range(len(design.rank))]
     fixed = np.column_stack([np.ones(n), *(block[:, 0] for block in columns)])
@@ -149,7 +149,7 @@ def test_woods_statistic_with_whole_and_with_fractional_rank():
     rank = np.array([2.0, 3.0, 2.5])
     three = np.kron(np.eye(3), V), np.repeat(np.arange(3), 3), rank
     statistic, _ = wood_tests(np.tile(beta, 3), *three, 1e9)
-    np.testing.assert_allclose(statistic, [(1 + 9) / 2, (1 + 9 + 4) / 3, (1 + 9 + 0.5 * 4) / 2.5])  # signs cancel
+    np.testing.assert_allclose(statistic, [(1 + 9) / 2, (1 + 9 + 4) / 3, (1 + 9 + 0.5 * 4) / 2.5])  # the signs cancel
     np.testing.assert_allclose(wood_tests(np.zeros(9), *three, 50.0)[1], 1.0)
     np.testing.assert_array_equal(rank, [2.0, 3.0, 2.5])
 
@@ -163,7 +163,7 @@ def test_a_smooth_is_tested_on_its_own_coefficients_only():
         mine = np.flatnonzero(owner == t)
         alone = wood_tests(beta[mine], V[np.ix_(mine, mine)], np.zeros(len(mine), np.intp), np.array([rank]), 100.0)
         np.testing.assert_allclose([one[t] for one in together], [one[0] for one in alone])
-    assert [one[1] for one in together] == [0.0, 1.0]  # without coefficients
+    assert [one[1] for one in together] == [0.0, 1.0]  # a model without coefficients
 
 
 def test_p_values_of_smooths_that_are_not_there_have_the_right_tails():

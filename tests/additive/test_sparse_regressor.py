@@ -1,4 +1,4 @@
-"""SparseAdditiveRegressor: a scikit-learn regressor whose functions can be read."""
+"""SparseAdditiveRegressor: a scikit-learn regressor whose functions can be inspected."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def test_unseen_values_take_the_outermost_piece(data):
 
 def test_a_wrong_feature_is_named(data):
     model = SparseAdditiveRegressor(random_state=0).fit(*data)
-    with pytest.raises(ValueError, match=r"'z' is not a feature here\. There are a, b, c, d, e"):
+    with pytest.raises(ValueError, match=r"'z' is not a feature here\. Choose one of a, b, c, d, e"):
         model.shape_function("z")
-    with pytest.raises(ValueError, match=r"numbered from 0 to 4\. Got 5"):
+    with pytest.raises(ValueError, match=r"index of a feature must be in the range \[0, 4\]\. Got 5"):
         model.shape_function(5)
 
 

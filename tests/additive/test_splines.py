@@ -1,4 +1,4 @@
-"""Splines on bins: natural, cardinal, with their curvature; and the rotation that makes them orthonormal."""
+"""Splines on bins are natural and cardinal, their curvature is exact, and the rotation makes them orthonormal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Totals over rows: exact, and the same however the rows are cut."""
+"""Totals over rows are exact, and do not depend on how the rows are split."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sartre.additive.smooth_sums import SmoothCounter
 
 
 def mixed_table(n, seed):
-    """A smooth, a heavy-tailed, a discrete and a constant column."""
+    """Return a smooth, a heavy-tailed, a discrete and a constant column."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     return np.column_stack([x, np.exp(x + rng.normal(size=n)), rng.integers(0, 3, n), np.full(n, 7.0)])
@@ -39,7 +39,7 @@ def test_totals_are_the_same_to_the_last_bit_however_the_rows_are_cut(cuts, seed
 
 
 def hats(column, nodes):
-    """The hat functions of a column, evaluated at its values."""
+    """Return the hat functions of a column, evaluated at its values."""
     return np.column_stack([np.interp(column, nodes, unit) for unit in np.eye(len(nodes))])
 
 
@@ -55,7 +55,7 @@ def test_smooth_totals_are_the_products_of_the_hats_and_the_columns(n, seed):
         for k in range(4):
             np.testing.assert_allclose(
                 counter._hats(totals, j, k), functions[j].T @ functions[k] / n, atol=1e-3
-            )  # weights are rounded to 1 / 4096
+            )  # the weights are rounded to multiples of 1 / 4096
         np.testing.assert_allclose(counter._sums(totals, j), functions[j].T @ Z / n, atol=1e-2)
     np.testing.assert_allclose(totals.line_products[1:, 1:] / 2.0**32, Z.T @ Z, rtol=1e-3, atol=1e-3 * n)
 
@@ -113,5 +113,5 @@ def test_values_far_beyond_the_sample_do_not_overflow():
     many = counter.count(np.full((60_000, 2), 1e6))
     for _ in range(4):
         many += many
-    with pytest.raises(ValueError, match="Too many rows, or far larger values"):
+    with pytest.raises(ValueError, match="too many rows, or values far larger"):
         _ = many + many

@@ -1,4 +1,4 @@
-"""Random-tree intervals: scikit-learn's distribution, ours in speed, and sane on awkward columns."""
+"""Random-tree intervals have the distribution of scikit-learn's, and work on awkward columns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_leaf_sizes_follow_the_distribution_of_random_trees_embedding(kind):
     column = COLUMNS[kind](np.random.default_rng(1))
     ours = np.concatenate([our_leaf_sizes(column, seed) for seed in range(600)])
     theirs = np.concatenate([sklearn_leaf_sizes(column, seed) for seed in range(600)])
-    # 24,000 leaves a side; leaves of one embedding hang together, so allow for a third as many: 0.1 % point
+    # 24,000 leaves per side; those of one embedding are dependent, so count a third of them: 0.1 % point
     assert ks_2samp(ours, theirs).statistic < 1.95 * np.sqrt(2 / 8000)
 
 

@@ -1,4 +1,4 @@
-"""How the tests run the command line."""
+"""Helpers that run the command line in the tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RUN = [sys.executable, "-c", "from sartre.cli import main; main()"]
 
 
 def run(*arguments: str, stdin: bytes | None = None):
-    """Run the command line in this process; an unexpected exception fails the test that called."""
+    """Run the command line in this process; an unexpected exception fails the calling test."""
     result = CliRunner().invoke(app, list(arguments), input=stdin)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

@@ -10,11 +10,11 @@ from sartre.cli import _console
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Work in an empty folder, on a wide terminal, without progress lines, on one core (as other tests run too)."""
+    """Work in an empty folder, on a wide terminal, without progress lines, on one core (other tests run too)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(_console, "SECONDS_BETWEEN_LINES", 600)
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # of the processes that a test starts
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # for the processes that a test starts
     with threadpool_limits(1):
         yield tmp_path
 

@@ -1,4 +1,4 @@
-"""A folder of Parquet files on the command line is read in batches, and gives what one file gives."""
+"""On the command line, a folder of Parquet files is read in batches and gives the same result as one file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytest.importorskip("pyarrow")
 
 @pytest.fixture
 def parts(table, folder):
-    """The table of `water.csv` in two files."""
+    """Write the table of `water.csv` in two files."""
     frame = pd.read_csv(folder / table)
     (folder / "water").mkdir()
     frame[:120].to_parquet(folder / "water" / "a.parquet")
@@ -63,7 +63,7 @@ def test_a_folder_has_the_plan_of_all_its_files(parts):
         (["--stability", "2"], "--stability needs all rows in memory"),
         (["--missing", "bin"], "must be 'error' or 'drop'"),
         (["--columns", "snow"], "There is no column 'snow'"),
-        (["--prune", "CAMPruning"], "has the tag 'takes_row_source', as SARTRE has"),
+        (["--prune", "CAMPruning"], "must be a pruner with the tag 'takes_row_source'"),
     ],
 )
 def test_what_batches_cannot_do_is_refused(parts, options, message):

@@ -56,7 +56,7 @@ def test_categories_and_missing_values_are_learnt_from(table, folder):
     (folder / "known.toml").write_text('roots = ["season"]\n')
     refused = run("discover", "gaps.csv", "--knowledge", "known.toml")
     assert refused.exit_code == 2
-    assert "Missing values by column: 'river' 5; leave out their rows by --missing drop, " in refused.stderr
+    assert "There are missing values. Counts per column: 'river' 5. Leave out their rows" in refused.stderr
     result = run("discover", "gaps.csv", "--missing", "bin", "--knowledge", "known.toml")
     assert result.exit_code == 0, result.stderr
     document = json.loads((folder / "graph.json").read_text())
@@ -65,7 +65,7 @@ def test_categories_and_missing_values_are_learnt_from(table, folder):
     assert document["run"]["knowledge"] == {"roots": ["season"]}
     result = run("discover", "gaps.csv", "--missing", "bin", "--report", "report.html")
     assert result.exit_code == 0, result.stderr
-    assert "missing values were filled in" in (folder / "report.html").read_text()
+    assert "were imputed" in (folder / "report.html").read_text()
     assert names_in(folder) == ["edges.csv", "gaps.csv", "graph.json", "known.toml", "report.html", table]
 
 
@@ -93,7 +93,7 @@ def test_every_kind_of_file_gives_the_same_graph(table, folder, suffix):
     for source in (table, f"water.{suffix}"):
         assert run("discover", source).exit_code == 0
         documents.append(json.loads((folder / "graph.json").read_text())["edges"])
-    for edge, other in zip(*documents, strict=True):  # an old pandas reads text to all but the last digit
+    for edge, other in zip(*documents, strict=True):  # old versions of pandas read text with an error in the last digit
         assert (edge["source"], edge["target"]) == (other["source"], other["target"])
         assert edge["strength"] == pytest.approx(other["strength"], rel=1e-9)
 
@@ -108,7 +108,7 @@ def test_standard_input_is_a_file_too(table, folder):
 # Stability
 
 
-def test_stability_adds_frequencies_and_goes_on_after_an_interruption(table, folder, monkeypatch):
+def test_stability_adds_frequencies_and_continues_after_an_interruption(table, folder, monkeypatch):
     arguments = ("discover", table, "--stability", "2")
     assert run(*arguments, "--out", "whole").exit_code == 0
     original, numbers = evidence_stability._run, []
@@ -156,12 +156,12 @@ def test_a_disk_that_fills_up_is_one_sentence_and_leaves_nothing(table, folder, 
     assert names_in(folder) == [table]
 
 
-def test_a_folder_that_cannot_be_written_is_told_before_the_work(table, folder, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_reported_before_the_work(table, folder, monkeypatch):
     monkeypatch.setattr("os.access", lambda _, mode: mode != os.W_OK)
     monkeypatch.setattr(CausalDiscovery, "fit", None)
     result = run("discover", table)
     assert result.exit_code == 2
-    assert result.stderr.splitlines()[-1] == "Error: The folder '.' cannot be written; choose another."
+    assert result.stderr.splitlines()[-1] == "Error: The folder '.' is not writable; choose another."
     assert names_in(folder) == [table]
 
 
@@ -181,10 +181,10 @@ def test_a_report_overwrites_nothing_that_the_run_reads_or_writes(table, folder)
 
 
 @pytest.mark.parametrize("names", ["rain\nriver", 'rain,"river'])
-def test_names_that_cannot_be_split_are_told(table, names):
+def test_names_that_cannot_be_split_are_reported(table, names):
     result = run("discover", table, "--columns", names)
     assert result.exit_code == 2
-    assert "Names stand between commas" in result.stderr
+    assert "Names must be separated by commas" in result.stderr
 
 
 def test_a_penalty_means_the_same_whichever_way_it_is_set(table, folder):

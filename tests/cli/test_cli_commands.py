@@ -37,11 +37,11 @@ def test_columns_outside_a_given_order_take_no_part(table, folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Give the order by --order-of or by --order-file, and by one of them only."),
-        (["--order-of", "rain,river", "--order-file", "water.csv"], "Give the order by --order-of or by --order-file,"),
+        ([], "Give the order by exactly one of --order-of and --order-file."),
+        (["--order-of", "rain,river", "--order-file", "water.csv"], "Give the order by exactly one of --order-of"),
         (["--order-of", "rain,snow"], "'water.csv' has no column 'snow'; its columns are flood, rain, river."),
         (["--order-file", "nope.txt"], "There is no file 'nope.txt'; check its name and folder."),
-        (["--order-file", "bad.json"], "'bad.json' holds no order; write one name a line, or name the graph.json of a"),
+        (["--order-file", "bad.json"], "'bad.json' does not hold an order; write one name per line, or"),
     ],
 )
 def test_a_bad_order_is_refused_in_one_sentence(table, folder, arguments, message):
@@ -57,7 +57,7 @@ def test_a_bad_order_is_refused_in_one_sentence(table, folder, arguments, messag
 
 @pytest.fixture
 def graphs(folder):
-    """Write a true graph and a guess in every form, and return the two."""
+    """Write a true graph and a guess in every format, and return the two."""
     truth = Dag.from_edges([("a", "b"), ("b", "c"), ("a", "d")], names=["a", "b", "c", "d", "alone"])
     guess = Dag.from_edges([("b", "a"), ("b", "c")], names=["alone", "d", "c", "b", "a"])
     for name, graph in (("truth", truth), ("guess", guess)):
@@ -92,10 +92,10 @@ def test_two_edge_lists_have_the_variables_of_both(graphs):  # noqa: ARG001
     assert json.loads(run("evaluate", "truth.csv", "guess.csv", "--json").stdout)["variables"] == 4
 
 
-def test_an_evaluation_is_printed_with_what_it_means(graphs):  # noqa: ARG001
+def test_an_evaluation_is_printed_with_its_meaning(graphs):  # noqa: ARG001
     text = run("evaluate", "truth.json", "guess.json").stdout
     assert "5 variables, 2 edges guessed, 3 true" in text
-    assert "│ SHD          │ 2     │ edges that are missing, extra or turned around" in text
+    assert "│ SHD          │ 2     │ edges that are missing, extra or reversed" in text
     assert "│ precision    │ 0.500 │" in text
 
 
@@ -103,24 +103,24 @@ def test_an_evaluation_is_printed_with_what_it_means(graphs):  # noqa: ARG001
     ("name", "content", "message"),
     [
         ("nope.json", None, "There is no file 'nope.json'"),
-        ("guess.txt", "a -> b", "A graph is kept in a file that ends in .json, .csv, .tsv, .dot"),
+        ("guess.txt", "a -> b", "The name of a graph file must end in one of .json, .csv, .tsv, .dot"),
         ("guess.json", "", "'guess.json': "),
-        ("guess.json", "[1]", "'guess.json' holds no graph in the form of .json"),
+        ("guess.json", "[1]", "'guess.json' does not hold a graph in the .json format"),
         (
             "guess.json",
             '{"direction": "source -> target", "nodes": ["a"], "edges": [{}]}',
             "'guess.json': A stored graph must have a list",
         ),
         ("guess.json", '{"nodes": [], "edges": []}', "'guess.json': A stored graph must state the convention"),
-        ("guess.gml", "graph [", "'guess.gml' holds no graph in the form of .gml"),
-        ("guess.graphml", "<graphml", "'guess.graphml' holds no graph in the form of .graphml"),
+        ("guess.gml", "graph [", "'guess.gml' does not hold a graph in the .gml format"),
+        ("guess.graphml", "<graphml", "'guess.graphml' does not hold a graph in the .graphml format"),
         ("guess.dot", "digraph {", "'guess.dot': "),
         ("guess.csv", "from,to\na,b\n", "'guess.csv': A table of edges must have the columns source and target."),
-        ("guess.csv", "source,target\na,strange\n", "'guess.csv' has an edge of 'strange', which is not a variable of"),
+        ("guess.csv", "source,target\na,strange\n", "'guess.csv' has an edge with 'strange', which is not a"),
         ("guess.csv", "", "'guess.csv': it is empty"),
     ],
 )
-def test_what_is_no_graph_is_refused_in_one_sentence(graphs, folder, name, content, message):  # noqa: ARG001
+def test_anything_but_a_graph_is_refused_in_one_sentence(graphs, folder, name, content, message):  # noqa: ARG001
     if content is not None:
         (folder / name).write_text(content)
     result = run("evaluate", "truth.json", name)

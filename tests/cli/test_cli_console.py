@@ -23,7 +23,7 @@ from sartre.cli import _console
 
 @pytest.fixture
 def chatty(monkeypatch):
-    """Let the library say how far it is, and warn, in the middle of a run."""
+    """Make the library report progress and warn in the middle of a run."""
     fit = CausalDiscovery.fit
 
     def talk(self, X):
@@ -76,7 +76,7 @@ def test_help_says_what_it_does_and_gives_an_example():
     assert "Example: sartre discover " in options
     for command in ("discover", "prune", "evaluate", "simulate", "methods"):
         text = " ".join(run(command, "--help").stdout.split())
-        assert "Exit codes: 0 fine, 1 unexpected failure, 2 bad input or settings, 130 interrupted." in text
+        assert "Exit codes: 0 success, 1 unexpected failure, 2 bad input or settings, 130 interrupted." in text
     assert run("--version").stdout == f"sartre {__version__}\n"
 
 
@@ -130,7 +130,7 @@ def test_a_pipe_brings_the_table(table, folder):
     assert json.loads(result.stdout)["run"]["source"] == "-"
 
 
-def test_of_a_stability_selection_only_its_own_messages_are_shown():
+def test_a_stability_selection_shows_only_its_own_messages():
     shown = []
 
     class View:
@@ -149,7 +149,7 @@ def test_of_a_stability_selection_only_its_own_messages_are_shown():
     assert shown == ["a", "b", "d", "e", "f"]
 
 
-def test_a_bar_counts_what_the_messages_count_and_anew_for_every_stage():
+def test_a_bar_follows_the_counts_of_the_messages_and_restarts_for_every_stage():
     bar = _console._Bar()
     for text, expected in [("Reading a.csv", (0, None)), ("order: 3 of 20 leaves", (3, 20)), ("prune: 1 of 9", (1, 9))]:
         bar.show(text)

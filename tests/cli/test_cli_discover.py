@@ -10,7 +10,7 @@ from sartre import CausalDiscovery, Dag, __version__
 from sartre.cli import _learning, _tables
 from sartre.prune import SARTRE
 
-# What a run prints and writes
+# Output and files of a run
 
 
 def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, folder):
@@ -25,20 +25,20 @@ def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, fo
     assert len(data["columns"]["2"]) == 200
     result = run("discover", table, "--report", "report.html", "--no-data")
     assert result.exit_code == 0
-    assert "holds no sample" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "contains no samples" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--no-data"], "--no-data says what goes into a report; add --report FILE."),
+        (["--no-data"], "--no-data applies to a report only; add --report FILE."),
         (["--report", "nowhere/report.html"], "There is no folder 'nowhere'"),
         (["--report", "graph.json"], "'graph.json' is another file of this run"),
-        (["--report", "water.csv"], "'water.csv' is the data itself"),
+        (["--report", "water.csv"], "'water.csv' is the input file"),
         (["--report", "new"], "'new' is a folder; name a file to write."),
     ],
 )
-def test_a_report_that_cannot_be_written_is_told_before_the_work(table, folder, arguments, message):
+def test_a_report_that_cannot_be_written_is_reported_before_the_work(table, folder, arguments, message):
     result = run("discover", table, *arguments, "--out", "new" if "new" in arguments else ".")
     assert result.exit_code == 2
     assert message in result.stderr
@@ -118,7 +118,7 @@ def test_sachs_is_compared_with_its_known_graph(folder):
     assert 0 < sid <= 110
     document = json.loads((folder / "graph.json").read_text())
     kept = len(document["edges"])
-    assert precision * kept == pytest.approx(recall * 17, abs=0.3)  # both are the number of edges found
+    assert precision * kept == pytest.approx(recall * 17, abs=0.3)  # both are the number of true edges found
 
 
 def test_a_file_wins_over_a_data_set_of_the_same_name_and_a_folder_does_not(table, folder):
@@ -137,7 +137,7 @@ def test_a_graph_without_edges_says_what_to_change(table, folder):
     result = run("discover", table, "--penalty", "100")
     assert result.exit_code == 0
     assert "0 edges in" in result.stdout
-    assert "No edge is worth its price; with SARTRE, raise --level (or lower --penalty) to keep more." in result.stdout
+    assert "No edges were kept; with SARTRE, raise --level (or lower --penalty) to keep more." in result.stdout
     assert json.loads((folder / "graph.json").read_text())["edges"] == []
 
 
@@ -171,27 +171,27 @@ def test_a_warning_is_one_line(table, folder):
     result = run("discover", "odd.csv")
     assert result.exit_code == 0
     _, first, second = result.stderr.splitlines()
-    assert first == "Warning: Constant columns can be neither cause nor effect: flat."
-    assert second.startswith("Warning: Duplicated columns: copy = rain. ")
+    assert first == "Warning: Constant columns can be neither causes nor effects: flat. Leave them out."
+    assert second.startswith("Warning: Duplicated columns cannot be told apart by the data: copy = rain. ")
     assert (folder / "graph.json").exists()
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "Error: There is no file 'bad.csv', nor a data set of that name (there is sachs); check its name"),
+        (None, "Error: There is no file 'bad.csv', and no data set of that name (the only one is sachs); check"),
         ("", "Error: 'bad.csv' is empty; "),
         ("<html>\n", "Error: 'bad.csv' looks like HTML, XML or JSON, not a table; "),
         (",a,b\n" + "0,1,2\n" * 20, "Error: The first column of 'bad.csv' has no name and looks like a row index; "),
-        ("a,b\n" + "1,2\n" * 5 + "1,2,3\n", "Error: Line 7 of 'bad.csv' has 3 values where the first line has 2; "),
-        ("a,b\n" + "1,2\n" * 5 + "1,?\n", "Error: Column 'b' holds '?' in row 5 (the first row is 0). A number"),
-        ("a,b\n" + "".join(f"{j},id{j}\n" for j in range(20)), "Error: Column 'b' has 20 levels in 20 rows, 'id0' for"),
+        ("a,b\n" + "1,2\n" * 5 + "1,2,3\n", "Error: Line 7 of 'bad.csv' has 3 values, but the first line has 2; "),
+        ("a,b\n" + "1,2\n" * 5 + "1,?\n", "Error: Column 'b' holds '?' in row 5 (the first row is 0), but a number"),
+        ("a,b\n" + "".join(f"{j},id{j}\n" for j in range(20)), "Error: Column 'b' has 20 levels in 20 rows, such as"),
         (b"PK\x03\x04\x14\x00,\n", "Error: 'bad.csv' holds binary data "),
         ("a,b,a\n" + "1,2,3\n" * 20, "Error: The header of 'bad.csv' repeats 'a'; "),
-        (b"a," * 2_000_000 + b"b\n", "Error: 'bad.csv' has too many columns, 2,000,001 or more: at most 100,000 are"),
+        (b"a," * 2_000_000 + b"b\n", "Error: 'bad.csv' has too many columns: 2,000,001 or more, and at most 100,000"),
         (
             "a,b\n" + "1,2\n3,5\n" * 5 + "1,\n",
-            "Error: Missing values by column: 'b' 1; leave out their rows by --missing drop, ",
+            "Error: There are missing values. Counts per column: 'b' 1. Leave out their rows with --missing drop, ",
         ),
         ("a,b\n1,2\n3,5\n7,6\n", "Error: At least 10 rows are needed. Got 3. "),
     ],
@@ -216,27 +216,27 @@ def test_bad_data_ends_in_one_sentence_and_nothing_is_written(folder, content, m
         (["--out", "/proc/nope"], "Error: No such file or directory: '/proc/nope'; check its name and folder."),
         (["--columns", "rain,snow"], "Error: 'water.csv' has no column 'snow'; its columns are flood, rain, river."),
         (["--columns", "rain"], "Error: At least 2 columns are needed. Got 1: rain."),
-        (["--columns", "rain,river,rain"], "Error: Every variable needs a name of its own. Repeated: rain."),
+        (["--columns", "rain,river,rain"], "Error: Every variable must have a unique name. Repeated: rain."),
         (
             ["--order", "magic"],
-            "Error: There is no method 'magic' for --order; there are CAM, CaPS, DiffAN, NoGAM, Ord",
+            "Error: There is no method 'magic' for --order; choose one of CAM, CaPS, DiffAN, NoGAM, Ord",
         ),
         (["--order", "FixedOrder"], "Error: There is no method 'FixedOrder' for --order; "),
-        (["--prune", "magic"], "Error: There is no method 'magic' for --prune; there are CAMPruning, CaPSPruning, DAS"),
+        (["--prune", "magic"], "Error: There is no method 'magic' for --prune; choose one of CAMPruning, CaPSPruning"),
         (
             ["--prune", "DAS", "--level", "0.1"],
-            "Error: --level is a setting of SARTRE, which DAS does not have. For its own settings, use --set",
+            "Error: --level is a setting of SARTRE, which DAS does not have. Use --set prune.NAME=VALUE",
         ),
         (
             ["--set", "prune.lambda=1"],
             "Error: SARTRE has no setting 'lambda'; its settings are embedding, interactions",
         ),
-        (["--set", "penalty=1"], "Error: --set takes order.NAME=VALUE or prune.NAME=VALUE. Got 'penalty=1'."),
+        (["--set", "penalty=1"], "Error: --set must be order.NAME=VALUE or prune.NAME=VALUE. Got 'penalty=1' instead."),
         (["--knowledge", "no.toml"], "Error: There is no file 'no.toml'; check its name and folder."),
         (["--penalty", "-1"], "Error: The 'penalty' parameter of SARTRE must be a float in the range (0.0, inf). Got"),
         (["--penalty", "nan"], "Error: The 'penalty' parameter of SARTRE must be"),
         (["--seed", "-1"], "Error: The 'random_state' parameter of "),
-        (["--jobs", "0"], "Error: --jobs takes a number of threads, or -1 for one a core. Got 0."),
+        (["--jobs", "0"], "Error: --jobs must be a number of threads, or -1 for one per core. Got 0."),
     ],
 )
 def test_a_bad_setting_ends_in_one_sentence_and_nothing_is_written(table, folder, arguments, message):
@@ -276,8 +276,8 @@ def test_a_misspelt_command_ends_in_an_error_too(folder, arguments, message):
         (KeyboardInterrupt(), 130, "Stopped.\n"),
         (ValueError("two\n  lines"), 2, "Error: two lines\n"),
         (KeyError("x"), 1, "Error: Unexpected KeyError: 'x'; run again with --debug to see where.\n"),
-        (MemoryError(), 2, "Error: There is not enough memory for this; take fewer rows or columns."),
-        (PermissionError(13, "Permission denied", "data.csv"), 2, "Error: Permission denied: 'data.csv'; ask for the"),
+        (MemoryError(), 2, "Error: There is not enough memory for this; use fewer rows or columns."),
+        (PermissionError(13, "Permission denied", "data.csv"), 2, "Error: Permission denied: 'data.csv'; ask for"),
     ],
 )
 def test_a_run_that_fails_keeps_the_old_graph(table, folder, monkeypatch, failure, code, message):

@@ -47,7 +47,7 @@ def test_what_is_not_known_is_null(table):
     assert document["advice"]
 
 
-def test_of_a_long_file_only_the_beginning_is_read(table, monkeypatch):
+def test_only_the_beginning_of_a_long_file_is_read(table, monkeypatch):
     monkeypatch.setattr(read_file, "_HEAD", 3000)
     frame, n = read_file.peek(table)
     assert len(frame) < 100
@@ -55,7 +55,7 @@ def test_of_a_long_file_only_the_beginning_is_read(table, monkeypatch):
     assert list(frame.columns) == ["flood", "rain", "river"]
 
 
-def test_parquet_tells_its_rows(folder):
+def test_parquet_files_state_their_number_of_rows(folder):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"a": range(500), "b": range(500)}).to_parquet(folder / "long.parquet")
     frame, n = read_file.peek(folder / "long.parquet")

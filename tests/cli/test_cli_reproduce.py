@@ -13,8 +13,8 @@ def test_outside_a_clone_one_sentence_says_where_the_experiments_are(folder):
     result = run("reproduce", "all", "--quick")
     assert result.exit_code == 2
     assert result.stderr == (
-        "Error: The experiments are not part of the package: clone the repository and run this in its folder, where "
-        "experiments/reproduce.py is.\n"
+        "Error: The experiments are not part of the package. Clone the repository and run this command in its folder, "
+        "which contains experiments/reproduce.py.\n"
     )
     assert names_in(folder) == []
 
@@ -28,7 +28,7 @@ def test_an_unknown_study_is_refused_by_name(monkeypatch):
 
 @pytest.fixture
 def clone(tmp_path):
-    """A clone with nothing in it but the experiments, and no results."""
+    """Create a clone that contains only the experiments, without results."""
     (tmp_path / "experiments").mkdir()
     for path in (CLONE / "experiments").iterdir():
         if path.name not in ("results", "__pycache__"):

@@ -1,4 +1,4 @@
-"""Orderers, pruners and formats of somebody else, from the command line."""
+"""Third-party orderers, pruners and formats on the command line."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ TGF = GraphFormat(_write, _read)
 
 @pytest.fixture(autouse=True)
 def my_steps(folder, monkeypatch):
-    """Write a module to the current folder, which only the command line puts on the path; nothing of it remains."""
+    """Write a module to the current folder, which only the command line puts on the path; unload it afterwards."""
     (folder / "my_steps.py").write_text(MODULE)
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -116,7 +116,7 @@ def my_steps(folder, monkeypatch):
 
 
 def error_of(*arguments):
-    """Return what a refused command says: one line, after what it was about to do, and exit code 2."""
+    """Return the message of a refused command: one line after the announced work, with exit code 2."""
     result = run(*arguments)
     assert result.exit_code == 2, result.stderr
     assert result.stdout == ""
@@ -131,7 +131,7 @@ def error_of(*arguments):
 # Steps
 
 
-def test_steps_of_ones_own_are_learnt_with_and_named(table, folder):
+def test_custom_steps_are_used_and_named(table, folder):
     result = run("discover", table, "--order", "my_steps:MyOrderer", "--prune", "my_steps:MyPruner")
     assert result.exit_code == 0, result.stderr
     document = json.loads((folder / "graph.json").read_text())
@@ -146,7 +146,7 @@ def test_steps_of_ones_own_are_learnt_with_and_named(table, folder):
     assert names_in(folder) == ["edges.csv", "graph.json", "my_steps.py", table]
 
 
-def test_settings_of_ones_own_steps_are_set_as_ours_are(table, folder):
+def test_settings_of_custom_steps_are_set_like_ours(table, folder):
     steps = ("--order", "my_steps:MyOrderer", "--prune", "my_steps:MyPruner")
     result = run("discover", table, *steps, "--set", "order.backwards=true", "--set", "prune.strength=0.5")
     assert result.exit_code == 0, result.stderr
@@ -159,7 +159,7 @@ def test_settings_of_ones_own_steps_are_set_as_ours_are(table, folder):
     assert message.startswith("--level is a setting of SARTRE, which MyPruner does not have.")
 
 
-def test_one_of_them_goes_with_ours(table, folder):
+def test_a_custom_step_can_be_combined_with_ours(table, folder):
     assert run("discover", table, "--order", "my_steps:MyOrderer").exit_code == 0
     assert json.loads((folder / "graph.json").read_text())["run"]["prune"]["method"] == "SARTRE"
     assert run("prune", table, "--order-of", "rain,river,flood", "--prune", "my_steps:MyPruner").exit_code == 0
@@ -176,14 +176,14 @@ def test_knowledge_is_obeyed_or_the_step_is_named(table, folder):
     assert "MyOrderer" in error_of("discover", table, *steps)
 
 
-def test_a_tag_of_ones_own_is_heeded(table, folder):
+def test_a_custom_tag_is_used(table, folder):
     result = run("discover", table, "--order", "my_steps:InUnits", "--prune", "my_steps:MyPruner")
     assert result.exit_code == 0, result.stderr
     assert json.loads((folder / "graph.json").read_text())["run"]["standardized"] is True
     assert "3 columns, standardised;" in result.stdout
 
 
-def test_any_setting_can_be_written_down(table, folder):
+def test_any_setting_can_be_stored(table, folder):
     result = run("discover", table, "--order", "my_steps:Odd", "--prune", "my_steps:MyPruner")
     assert result.exit_code == 0, result.stderr
     settings = json.loads((folder / "graph.json").read_text())["run"]["order"]
@@ -198,7 +198,7 @@ def test_a_plan_does_not_know_what_they_cost(table):
     assert lines["pruning"].split()[1] == "MyPruner"
     for step in ("order", "pruning", "total"):
         assert lines[step].count("not known") == 3
-    assert "MyOrderer: nothing was measured for it" in result.stdout
+    assert "MyOrderer has not been measured" in result.stdout
     document = json.loads(run("plan", table, "--order", "my_steps:MyOrderer", "--json").stdout)
     assert [step["seconds"] is None for step in document["steps"]] == [False, True, False, True]
 
@@ -225,19 +225,19 @@ def test_a_report_is_written_for_them(table, folder):
         ),
         ("my_steps:", "{option} my_steps: cannot be imported: "),
         (":MyOrderer", "{option} :MyOrderer cannot be imported: Empty module name"),
-        ("my_steps:Plain", "{option} takes a scikit-learn estimator with a 'fit'. my_steps:Plain is none."),
-        ("my_steps:Bare", "{option} takes a scikit-learn estimator with a 'fit'. my_steps:Bare is none."),
-        ("my_steps:function", "{option} takes a scikit-learn estimator with a 'fit'. my_steps:function is none."),
-        ("my_steps:TGF", "{option} takes a scikit-learn estimator with a 'fit'. my_steps:TGF is none."),
+        ("my_steps:Plain", "{option} must be a scikit-learn estimator with a 'fit' method. my_steps:Plain is not one."),
+        ("my_steps:Bare", "{option} must be a scikit-learn estimator with a 'fit' method. my_steps:Bare is not one."),
+        ("my_steps:function", "{option} must be a scikit-learn estimator with a 'fit' method. my_steps:function"),
+        ("my_steps:TGF", "{option} must be a scikit-learn estimator with a 'fit' method. my_steps:TGF is not one."),
         (
             "my_steps:Demanding",
-            "{option} takes a class whose settings all have defaults. my_steps:Demanding has some without.",
+            "{option} must be a class whose settings all have defaults. my_steps:Demanding has some without.",
         ),
-        ("my_steps.MyOrderer", "There is no method 'my_steps.MyOrderer' for {option}; there are "),
+        ("my_steps.MyOrderer", "There is no method 'my_steps.MyOrderer' for {option}; choose one of "),
     ],
     ids=lambda text: text if len(text) < 20 else "",
 )
-def test_what_is_no_step_is_refused_in_one_sentence(table, folder, option, place, message):
+def test_anything_but_a_step_is_refused_in_one_sentence(table, folder, option, place, message):
     for command in ("discover", "plan"):
         assert error_of(command, table, option, place).startswith(message.format(option=option))
     assert names_in(folder) == ["my_steps.py", table]
@@ -280,7 +280,7 @@ def test_a_list_of_edges_and_back_has_the_same_edges(folder, suffix):
     assert run("convert", f"edges.{suffix}", "back.json").exit_code == 0
     back = Dag.read(folder / "back.json")
     assert set(back.edges) == set(LONE.edges)
-    assert set(back.names) == set(LONE.names) - {"lone"}  # a list of edges names no other variable
+    assert set(back.names) == set(LONE.names) - {"lone"}  # a list of edges does not name other variables
 
 
 def test_what_was_learnt_is_converted_with_its_edges(table, folder):
@@ -290,13 +290,13 @@ def test_what_was_learnt_is_converted_with_its_edges(table, folder):
         assert Dag.read(folder / "graph.dot") == Dag.from_edges([("flood", "rain"), ("rain", "river")])
 
 
-def test_the_data_set_that_comes_along_has_a_graph_to_convert(folder):
+def test_the_included_data_set_has_a_graph_to_convert(folder):
     result = run("convert", "sachs", "sachs.gml")
     assert result.stdout == "Wrote sachs.gml: 11 variables, 17 edges\n"
     assert Dag.read(folder / "sachs.gml").n_edges == 17
 
 
-def test_a_format_of_ones_own_is_written(folder):
+def test_a_custom_format_is_written(folder):
     result = run("convert", written(folder), "graph.tgf", "--format", "my_steps:TGF")
     assert result.exit_code == 0, result.stderr
     text = (folder / "graph.tgf").read_text(encoding="utf-8")
@@ -307,19 +307,19 @@ def test_a_format_of_ones_own_is_written(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["graph.json", "graph.xyz"], "A graph is kept in a file that ends in .json, .csv, .tsv, .dot, .gv, .gml"),
-        (["graph.json", "graph"], "A graph is kept in a file that ends in .json, "),
-        (["graph.xyz", "graph.dot"], "A graph is kept in a file that ends in .json, "),
+        (["graph.json", "graph.xyz"], "The name of a graph file must end in one of .json, .csv, .tsv, .dot, .gv, .gml"),
+        (["graph.json", "graph"], "The name of a graph file must end in one of .json, "),
+        (["graph.xyz", "graph.dot"], "The name of a graph file must end in one of .json, "),
         (["nowhere.json", "graph.dot"], "There is no file 'nowhere.json'; check its name and folder."),
-        (["graph.json", "no/graph.dot"], "There is no folder 'no' to write 'graph.dot' in; make it first."),
-        (["graph.json", "graph.json"], "'graph.json' is the data itself; name another file to write."),
+        (["graph.json", "no/graph.dot"], "There is no folder 'no' to write 'graph.dot' in; create it first."),
+        (["graph.json", "graph.json"], "'graph.json' is the input file; name another file to write."),
         (
             ["graph.json", "a.tgf", "--format", "my_steps:MyOrderer"],
-            "--format takes a GraphFormat. Got my_steps:MyOrderer",
+            "--format must be a GraphFormat. Got my_steps:MyOrderer",
         ),
         (
             ["graph.json", "a.tgf", "--format", "my_steps:function"],
-            "--format takes a GraphFormat. Got my_steps:function",
+            "--format must be a GraphFormat. Got my_steps:function",
         ),
         (["graph.json", "a.tgf", "--format", "my_steps:None_"], "--format my_steps:None_ cannot be imported: "),
         (

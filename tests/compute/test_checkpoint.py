@@ -1,4 +1,4 @@
-"""Checkpoints: a killed or interrupted run goes on where it was, and no file of another run is taken for its own."""
+"""Checkpoints: a killed or interrupted run resumes where it stopped, and never uses the file of another run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.order_frequency, other.order_frequency)
 
 
-def test_settings_are_told_apart_at_any_depth():
+def test_settings_are_distinguished_at_any_depth():
     told = {
         describe_settings(model)
         for model in (
@@ -80,7 +80,7 @@ KILLED = """
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_killed_process_is_taken_up_where_it_was(table, whole, tmp_path, n_jobs, caplog):
+def test_a_killed_process_is_resumed_where_it_stopped(table, whole, tmp_path, n_jobs, caplog):
     table.to_csv(tmp_path / "table.csv", index=False)
     code = [sys.executable, "-c", textwrap.dedent(KILLED)]
     child = subprocess.run(code, cwd=tmp_path, env=os.environ, capture_output=True, check=False, text=True)  # noqa: S603
@@ -99,7 +99,7 @@ class Interrupter(logging.Handler):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_interruption_loses_nothing_that_is_done(table, whole, tmp_path, n_jobs):
+def test_an_interruption_loses_no_finished_work(table, whole, tmp_path, n_jobs):
     path = tmp_path / "runs.json"
     logger = logging.getLogger("sartre.evidence.stability")
     handler, level = Interrupter(), logger.level
@@ -116,7 +116,7 @@ def test_an_interruption_loses_nothing_that_is_done(table, whole, tmp_path, n_jo
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_model_that_fails_on_a_half_tells_so_and_loses_nothing_that_is_done(table, tmp_path, n_jobs):
+def test_a_model_that_fails_on_a_half_says_so_and_loses_no_finished_work(table, tmp_path, n_jobs):
     path = tmp_path / "runs.json"
 
     class Fails(CausalDiscovery):
@@ -150,24 +150,24 @@ def test_a_checkpoint_of_anything_else_is_refused(table, checkpoint, monkeypatch
     changed.iloc[3, 2] += 1e-9
     renamed, moved = table.rename(columns={"a": "z"}), table[list("bacd")]
     for other in (changed, renamed, moved, table.iloc[:-1]):
-        with pytest.raises(ValueError, match=r"runs.json' belongs to other data .* Name another file, or delete"):
+        with pytest.raises(ValueError, match=r"runs.json' belongs to different data .* Name another file, or delete"):
             stability(MODEL, other, n_pairs=1, random_state=1, checkpoint=checkpoint)
     for other in (
         CausalDiscovery(order=SCORE(), prune=SARTRE(penalty=0.2)),
         CausalDiscovery(order=SCORE(), prune=SARTRE(), knowledge=Knowledge(roots=["a"])),
         CausalDiscovery(order=FixedOrder(list("abcd")), prune=SARTRE()),
     ):
-        with pytest.raises(ValueError, match=r"other settings: .*CausalDiscovery\(.*penalty='auto'"):
+        with pytest.raises(ValueError, match=r"different settings: .*CausalDiscovery\(.*penalty='auto'"):
             stability(other, table, n_pairs=1, random_state=1, checkpoint=checkpoint)
     with pytest.raises(ValueError, match=r"belongs to random_state 1. Got 2"):
         stability(MODEL, table, n_pairs=1, random_state=2, checkpoint=checkpoint)
     monkeypatch.setattr(sartre, "__version__", "9.9")
-    with pytest.raises(ValueError, match=r"written by version .* and this is 9.9"):
+    with pytest.raises(ValueError, match=r"written by version .* but this is 9.9"):
         stability(MODEL, table, n_pairs=1, random_state=1, checkpoint=checkpoint)
     assert checkpoint.read_text() == text
 
 
-def test_jobs_are_no_setting(table, checkpoint):
+def test_the_number_of_jobs_is_not_a_setting(table, checkpoint):
     model = CausalDiscovery(order=SCORE(n_jobs=2), prune=SARTRE(), n_jobs=1)
     assert_same(
         stability(model, table, n_pairs=1, checkpoint=checkpoint), stability(MODEL, table, n_pairs=1, random_state=1)
@@ -187,17 +187,17 @@ def test_jobs_are_no_setting(table, checkpoint):
 )
 def test_a_damaged_checkpoint_is_refused(table, checkpoint, damage):
     checkpoint.write_text(damage(checkpoint.read_text()))
-    with pytest.raises(ValueError, match=r"runs.json' is damaged, or is no checkpoint. Name another file, or delete"):
+    with pytest.raises(ValueError, match=r"runs.json' is damaged, or is not a checkpoint. Name another file"):
         stability(MODEL, table, n_pairs=1, random_state=1, checkpoint=checkpoint)
 
 
-def test_what_a_checkpoint_cannot_keep_is_told_before_any_work(table, tmp_path, monkeypatch):
+def test_data_that_a_checkpoint_cannot_keep_are_reported_before_any_work(table, tmp_path, monkeypatch):
     monkeypatch.setattr(evidence_stability, "_run", None)
     path = tmp_path / "runs.json"
     generator = np.random.default_rng(0)
-    with pytest.raises(TypeError, match="'random_state' of stability must be an int or None"):
+    with pytest.raises(TypeError, match="'random_state' parameter of stability must be an int or None"):
         stability(MODEL, table, random_state=generator, checkpoint=path)
-    with pytest.raises(TypeError, match="A setting of type Generator cannot be told apart"):
+    with pytest.raises(TypeError, match="A checkpoint cannot record a setting of type Generator"):
         stability(CausalDiscovery(random_state=generator), table, checkpoint=path)
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         stability(MODEL, table, checkpoint=tmp_path / "nowhere" / "runs.json")

@@ -1,4 +1,4 @@
-"""Work is spread by the joblib backend that is switched on, and what comes back does not depend on it."""
+"""The active joblib backend distributes the work, and the results do not depend on it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sartre.prune import SARTRE, CAMPruning
 
 
 class AllAtOnce(ThreadingBackend):
-    """A backend as Ray's: no memory in common, and no result before all are there."""
+    """A backend like Ray's: workers share no memory, and results arrive only when all are complete."""
 
     supports_sharedmem = False
     supports_return_generator = False

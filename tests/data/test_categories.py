@@ -1,4 +1,4 @@
-"""A category is a bin: levels as parents and as targets, whatever they are called and whatever holds them."""
+"""Categories as parents and as targets, whatever the names of the levels and the type of the column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRUTH = {("group", "x"), ("z", "grade"), ("x", "y"), ("x", "answer")}
 
 
 def people(seed=0, n=500):
-    """Categories as parents and as targets among numbers; the order of the columns is causal."""
+    """Return a table with categories as parents and as targets among numbers; the columns are in causal order."""
     rng = np.random.default_rng([seed, 61])
     group = rng.choice(list("abcd"), size=n, p=[0.4, 0.3, 0.2, 0.1])
     x = pd.Series(group).map({"a": 0.0, "b": 1.0, "c": -1.0, "d": 0.5}).to_numpy() + rng.normal(size=n)
@@ -76,7 +76,7 @@ def test_independent_categories_have_no_more_edges_than_the_bound_says():
         pruner = SARTRE(random_state=0).fit(table, list(table.columns))
         total += len(pruner.edges_)
     expected = n_seeds * pruner.false_edges_bound_
-    assert total <= expected + 3 * np.sqrt(2 * expected)  # a false pair brings two at once
+    assert total <= expected + 3 * np.sqrt(2 * expected)  # a false pair adds two edges at once
 
 
 def test_the_test_of_a_category_is_the_f_test_of_its_levels():
@@ -90,7 +90,7 @@ def test_the_test_of_a_category_is_the_f_test_of_its_levels():
 
 
 @pytest.mark.parametrize("pruner", [*PRUNERS, PAPER], ids=repr)
-def test_two_levels_are_zero_and_one(pruner):
+def test_two_levels_become_zero_and_one(pruner):
     table = people()
     first = pruner.fit(table, list(table.columns)).edges_
     second = pruner.fit(table.assign(answer=table["answer"] == "yes"), list(table.columns)).edges_
@@ -120,7 +120,7 @@ def test_a_nominal_target_has_all_parents_of_its_levels():
     assert found == {("a", "kind"), ("b", "kind")}
 
 
-# What must not matter
+# Invariances
 
 
 def renamed(table):
@@ -142,7 +142,7 @@ def test_names_of_levels_change_no_order():
     table = people(n=200)
     orders = []
     for data in (table, renamed(table)):
-        with pytest.warns(UserWarning, match="where categories come in the order is not reliable: group, colour, "):
+        with pytest.warns(UserWarning, match="positions of these categories in the order are not reliable: group, col"):
             orders.append(CausalDiscovery(SCORE(), random_state=0).fit(data).order_.tolist())
     assert orders[0] == orders[1]
 
@@ -189,48 +189,48 @@ def test_a_copy_under_other_names_is_a_copy():
     level = np.repeat(list("abc"), 100)  # all levels equally frequent
     y = (level == "b") + rng.normal(size=300)
     copy = pd.Series(level).map({"a": "z", "b": "x", "c": "y"})
-    with pytest.warns(UserWarning, match="Duplicated columns: copy = level"):
+    with pytest.warns(UserWarning, match="Duplicated columns .*: copy = level"):
         pruner = CAMPruning().fit(pd.DataFrame({"level": level, "copy": copy, "y": y}), ["level", "copy", "y"])
     assert pruner.p_values_[:2, 2].tolist() == [pytest.approx(pruner.p_values_[0, 2]), 1.0]
     assert pruner.adjacency_matrix_[0, 2] == 1
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize(
     ("column", "message"),
     [
         (["1", "2", "3"] * 10, "Column 'b' holds numbers written as text, such as '1' in row 0"),
-        (["1.5", "n/a", "2.5"] * 10, "Column 'b' holds 'n/a' in row 1 .*A number is needed"),
-        ([1.5, "high", 2.5] * 10, "Column 'b' holds 'high' in row 1 .*A number is needed"),
+        (["1.5", "n/a", "2.5"] * 10, "Column 'b' holds 'n/a' in row 1 .*but a number is needed"),
+        ([1.5, "high", 2.5] * 10, "Column 'b' holds 'high' in row 1 .*but a number is needed"),
         (["2024-01-02", "2024-02-03", "2024-01-02"] * 10, "Column 'b' holds dates written as text"),
         (["1/2/2024", "3/4/2024", "1/2/2024"] * 10, "Column 'b' holds dates written as text"),
-        ([f"id{k}" for k in range(30)], "Column 'b' has 30 levels in 30 rows, 'id0' for one: an id or free text"),
-        (list("abcdef") * 5, "Column 'b' has 6 levels in 30 rows.*At most 5 are allowed here; merge the rare ones"),
+        ([f"id{k}" for k in range(30)], "Column 'b' has 30 levels in 30 rows, such as 'id0', so it looks like an id"),
+        (list("abcdef") * 5, "Column 'b' has 6 levels in 30 rows.*at most 5 levels are allowed. Merge rare levels"),
         (pd.date_range("2024", periods=30), "Column 'b' holds dates or times"),
     ],
 )
-def test_what_is_no_category_is_refused_with_a_reason(column, message):
+def test_text_that_cannot_be_a_category_is_refused_with_a_reason(column, message):
     with pytest.raises((TypeError, ValueError), match=message):
         CausalDiscovery().fit(pd.DataFrame({"a": np.arange(30.0), "b": column}))
 
 
 def test_too_many_levels_are_refused_in_a_categorical_too():
     table = pd.DataFrame({"a": np.arange(300.0), "b": pd.Categorical(np.arange(300) % 31)})
-    with pytest.raises(ValueError, match=r"Column 'b' has 31 levels in 300 rows.*At most 30"):
+    with pytest.raises(ValueError, match=r"Column 'b' has 31 levels in 300 rows.*at most 30"):
         CausalDiscovery().fit(table)
 
 
 def test_steps_that_need_numbers_refuse_categories():
     table = people()
-    with pytest.raises(ValueError, match=r"Column 'group' holds '[abcd]' in row 0 .*A number is needed"):
+    with pytest.raises(ValueError, match=r"Column 'group' holds '[abcd]' in row 0 .*but a number is needed"):
         SCORE().fit(table)
-    with pytest.raises(ValueError, match=r"Columns of numbers are needed here. Got categories: group, colour"):
+    with pytest.raises(ValueError, match=r"All columns must be numeric here. Got the categories group, colour"):
         SCORE().fit(as_table(table, categories=True))
 
 
-# The whole
+# Whole models
 
 
 def test_an_order_that_is_known_needs_no_warning():

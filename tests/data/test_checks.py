@@ -30,14 +30,14 @@ tables = hnp.arrays(
 
 
 def quiet(X, **options) -> Table:
-    """Check a table whose constant or duplicated columns are no matter here."""
+    """Check a table, ignoring warnings about constant or duplicated columns."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return as_table(X, **options)
 
 
 def column(values, dtype=None) -> pd.DataFrame:
-    """Put a column 'b' beside a good one."""
+    """Put a column 'b' next to a good one."""
     return pd.DataFrame({"a": np.arange(len(values)) ** 2.0, "b": pd.Series(values, dtype=dtype)})
 
 
@@ -112,7 +112,7 @@ def test_names_become_strings():
     assert as_table(pd.DataFrame(VALUES, columns=[3, "x"])).names == ("3", "x")
 
 
-def test_a_table_comes_back_as_it_is_and_without_a_second_warning():
+def test_a_table_is_returned_unchanged_and_without_a_second_warning():
     table = quiet([[1.0, 1.0, 7.0], [2.0, 2.0, 7.0]])
     assert as_table(table) is table
     with pytest.raises(ValueError, match=r"At least 10 rows are needed. Got 2"):
@@ -134,25 +134,25 @@ def test_a_frame_and_an_array_give_the_same_values(X):
 @pytest.mark.parametrize(
     ("X", "kind", "message"),
     [
-        (column([1, "?", 3]), ValueError, r"Column 'b' holds '\?' in row 1 .*number is needed: correct the value"),
+        (column([1, "?", 3]), ValueError, r"Column 'b' holds '\?' in row 1 .*number is needed. Correct the value"),
         (column(["1", "2", "x"]), ValueError, r"Column 'b' holds 'x' in row 2 .*leave the column out"),
-        (column(["1", "2", "3"]), ValueError, r"Column 'b' holds numbers written as text, such as '1' in row 0 .*Turn"),
+        (column(["1", "2", "3"]), ValueError, r"Column 'b' holds numbers written as text, such as '1' in .*Convert"),
         (column([4, "5", 6], object), ValueError, r"written as text, such as '5' in row 1"),
-        (column([DAY] * 3), ValueError, r"Column 'b' holds '2024-01-02' in row 0 .*A number is needed"),
-        (column([1, pd.NaT, 3], object), ValueError, r"Column 'b' holds 'NaT' in row 1 .*A number is needed"),
-        (column([1j, 2, 3]), ValueError, r"Column 'b' holds '1j' in row 0 .*A number is needed"),
+        (column([DAY] * 3), ValueError, r"Column 'b' holds '2024-01-02' in row 0 .*but a number is needed"),
+        (column([1, pd.NaT, 3], object), ValueError, r"Column 'b' holds 'NaT' in row 1 .*but a number is needed"),
+        (column([1j, 2, 3]), ValueError, r"Column 'b' holds '1j' in row 0 .*but a number is needed"),
         (column([1, [2], 3]), ValueError, r"Column 'b' holds '\[2\]' in row 1"),
-        (column(pd.date_range("2024", periods=3)), TypeError, "Column 'b' holds dates or times.*turn it into one"),
+        (column(pd.date_range("2024", periods=3)), TypeError, "Column 'b' holds dates or times.*Convert them"),
         (column(pd.to_timedelta([1, 2, 4], unit="D")), TypeError, "Column 'b' holds dates or times"),
-        (column(["u", "v", "u"], "category"), TypeError, "Column 'b' is of type Categorical.*code it as one or leave"),
+        (column(["u", "v", "u"], "category"), TypeError, "Column 'b' is of type Categorical.*Code it as numbers"),
         (pl.DataFrame({"a": ["1", "?"], "b": [1, 2]}), ValueError, r"Column 'a' holds '\?' in row 1"),
         (pl.DataFrame({"a": [DAY, DAY], "b": [1, 2]}), TypeError, "Column 'a' holds dates or times"),
         (pl.DataFrame({"a": [[1], [2]], "b": [1, 2]}), TypeError, r"Column 'a' is of type List.*leave the column out"),
         ([["u", 2], [3, 4]], ValueError, "Column 'x0' holds 'u' in row 0"),
         (np.array([[b"u", b"2"]]), ValueError, "Column 'x0' holds 'b'u'' in row 0"),
-        ([[1, 2], [3]], ValueError, "Every row of a table has the same number of values"),
-        ([1, 2, 3], ValueError, "two dimensions. Got 1. Reshape it"),
-        (np.zeros((2, 2, 2)), ValueError, "two dimensions. Got 3. Reshape it"),
+        ([[1, 2], [3]], ValueError, "Every row of a table must have the same number of values"),
+        ([1, 2, 3], ValueError, "two dimensions, rows and columns. Got 1. Reshape it"),
+        (np.zeros((2, 2, 2)), ValueError, "two dimensions, rows and columns. Got 3. Reshape it"),
         (np.ones((3, 2)) * 1j, TypeError, "table of real numbers is needed. Got an array of dtype complex128"),
         (np.zeros((3, 2), dtype="M8[D]"), TypeError, r"Got an array of dtype datetime64\[D\]"),
         (sparse.csr_array(np.eye(3)), TypeError, r"Got a sparse matrix; pass X.toarray\(\)"),
@@ -165,7 +165,7 @@ def test_a_frame_and_an_array_give_the_same_values(X):
     ],
     ids=lambda value: None if isinstance(value, str) else type(value).__name__,
 )
-def test_what_is_no_table_of_numbers_is_refused_with_place_and_remedy(X, kind, message):
+def test_anything_but_a_table_of_numbers_is_refused_with_place_and_remedy(X, kind, message):
     with pytest.raises(kind, match=message):
         as_table(X)
 
@@ -184,7 +184,8 @@ def test_what_is_no_table_of_numbers_is_refused_with_place_and_remedy(X, kind, m
 )
 def test_a_missing_value_of_any_kind_is_named_by_column_and_row(X):
     message = (
-        r"NaN\) by column: 'b' 1; the first is in row 1 \(the first row is 0\), column 'b'. Drop those rows or fill"
+        r"NaN\) are not allowed here. Counts per column: 'b' 1; the first is in row 1 \(the first row is 0\), "
+        "column 'b'. Drop those rows or impute"
     )
     with pytest.raises(ValueError, match=message):
         as_table(X)
@@ -220,7 +221,7 @@ def test_a_value_past_the_range_is_named_by_column_and_row(value, what):
 
 
 def test_a_column_whose_variance_would_vanish_is_refused():
-    with pytest.raises(ValueError, match=r"Column 'x1' varies by 1e-200 only.*Rescale the column"):
+    with pytest.raises(ValueError, match=r"Column 'x1' varies by only 1e-200.*Rescale the column"):
         as_table([[1.0, 1e-200], [3.0, 2e-200]])
 
 
@@ -230,9 +231,9 @@ def test_values_at_the_edge_of_the_range_are_taken():
 
 
 def test_too_few_rows_or_columns_are_refused():
-    with pytest.raises(ValueError, match=r"At least 4 rows are needed. Got 3. Bring more samples"):
+    with pytest.raises(ValueError, match=r"At least 4 rows are needed. Got 3. Provide more samples"):
         as_table(VALUES, min_rows=4)
-    with pytest.raises(ValueError, match=r"At least 3 columns are needed. Got 2: x0, x1. Bring more variables"):
+    with pytest.raises(ValueError, match=r"At least 3 columns are needed. Got 2: x0, x1. Provide more variables"):
         as_table(VALUES, min_columns=3)
     with pytest.raises(ValueError, match=r"At least 1 columns are needed. Got 0: none"):
         as_table(pd.DataFrame(index=range(3)))
@@ -246,7 +247,7 @@ def test_too_few_rows_or_columns_are_refused():
 
 def test_constant_columns_work_with_one_warning():
     X = pd.DataFrame({"a": [1.0, 2.0], "flat": [3.0, 3.0], "level": [0.1, 0.1]})
-    with pytest.warns(UserWarning, match="neither cause nor effect: flat, level") as caught:
+    with pytest.warns(UserWarning, match="neither causes nor effects: flat, level") as caught:
         table = as_table(X)
     assert len(caught) == 1
     assert table.constant.tolist() == [False, True, True]
@@ -254,7 +255,7 @@ def test_constant_columns_work_with_one_warning():
 
 def test_duplicated_columns_work_with_one_warning():
     X = pd.DataFrame({"a": [0.0, 2.0], "b": [-0.0, 2.0], "c": [0.0, 3.0], "d": [0.0, 2.0]})
-    with pytest.warns(UserWarning, match="Duplicated columns: b = a, d = a. .*Keep one of each") as caught:
+    with pytest.warns(UserWarning, match="Duplicated columns .*: b = a, d = a. .*Keep one of each") as caught:
         as_table(X)
     assert len(caught) == 1
 
@@ -266,7 +267,7 @@ def test_a_warning_points_at_the_caller_of_fit():
     with pytest.warns(UserWarning, match="Constant") as caught:
         fit()
     assert caught[0].filename == __file__
-    assert caught[0].lineno > fit.__code__.co_firstlineno + 1  # the line that calls fit, not the one in it
+    assert caught[0].lineno > fit.__code__.co_firstlineno + 1  # the line that calls fit, not a line inside it
 
 
 # The table
@@ -279,7 +280,7 @@ def test_standardized_columns_have_mean_zero_and_variance_one(X):
     assert standard.names == table.names
     varies = ~table.constant
     scale = np.abs(X).max(initial=1.0)
-    varies &= np.ptp(X, axis=0) > 1e-6 * scale  # else the rounding of the mean is what one sees
+    varies &= np.ptp(X, axis=0) > 1e-6 * scale  # otherwise the rounding error of the mean dominates
     assert np.allclose(standard.values[:, varies].mean(axis=0), 0, atol=1e-6)
     assert np.allclose(standard.values[:, varies].std(axis=0), 1, atol=1e-6)
     assert (standard.values[:, table.constant] == 0).all()
@@ -323,15 +324,15 @@ def test_names_and_numbers_give_the_same_order(order, data):
         ([0, 1, 2, 0], "Missing or repeated: a"),
         (["a", 0, "b"], "Missing or repeated: a, c"),
         ([], "Missing or repeated: a, b, c"),
-        ([0, 1, 3], "column names, or numbers from 0 to 2. Got 3; the columns are a, b, c"),
+        ([0, 1, 3], "column names, or numbers from 0 to 2. Got 3 instead. The columns are a, b, c"),
         ([0, 1, -1], "Got -1"),
-        (["a", "b", "z"], "Got 'z'; the columns are a, b, c"),
+        (["a", "b", "z"], "Got 'z' instead. The columns are a, b, c"),
         ([0.0, 1.0, 2.0], "Got 0.0"),
         ([True, False, 2], "Got True"),
         (np.eye(3, dtype=int), "Got array"),
     ],
 )
-def test_an_order_that_is_no_permutation_is_refused(order, message):
+def test_an_order_that_is_not_a_permutation_is_refused(order, message):
     with pytest.raises(ValueError, match=message):
         check_order(order, ["a", "b", "c"])
 
@@ -412,20 +413,20 @@ def test_a_labelled_mask_goes_by_its_labels():
     shuffled = mask.loc[["c", "a", "b"], ["b", "c", "a"]]
     for labelled in (mask, shuffled):
         assert np.argwhere(check_edges(np.arange(3), labelled, None, NAMES).allowed).tolist() == [[0, 1], [1, 2]]
-    with pytest.raises(ValueError, match="names on both sides"):
+    with pytest.raises(ValueError, match="names on both axes"):
         check_edges(np.arange(3), mask.rename(columns={"a": "z"}), None, NAMES)
 
 
 def test_numbers_that_could_be_labels_or_positions_are_refused():
     assert check_order([2, 0, 1], ["0", "1", "2"]).tolist() == [2, 0, 1]
-    with pytest.raises(ValueError, match="A number in an order is a position, but a column elsewhere is named 2"):
+    with pytest.raises(ValueError, match="A number in an order is a position, but a column at another position"):
         check_order([2, 1, 0], ["2", "1", "0"])
     assert check_order(["2", "1", "0"], ["2", "1", "0"]).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("order", [{0, 1, 2}, "abc"])
-def test_what_has_no_order_is_no_order(order):
-    with pytest.raises(TypeError, match="An order is a sequence of columns"):
+def test_an_unordered_collection_is_not_an_order(order):
+    with pytest.raises(TypeError, match="An order must be a sequence of columns"):
         check_order(order, NAMES)
 
 

@@ -1,4 +1,4 @@
-"""Missing values: counted and refused, dropped, imputed, or a bin of their own."""
+"""Missing values: counted and refused, dropped, imputed, or treated as a separate bin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PRUNERS = [SARTRE(random_state=0), CAMPruning()]
 
 
 def holed(seed=0, n=500):
-    """That x is missing raises y; z and c miss some values by chance. w -> z, c -> v."""
+    """Return a table in which missingness of x raises y; z and c miss some values at random. w -> z, c -> v."""
     rng = np.random.default_rng([seed, 71])
     x, w = rng.normal(size=(2, n))
     hole = rng.random(n) < 0.2
@@ -44,15 +44,13 @@ def learnt(table, missing, prune=None, order=ORDER):
     return CausalDiscovery(order, prune, missing=missing, random_state=0).fit(table)
 
 
-# The four ways
+# The four treatments
 
 
 def test_they_are_refused_by_default_and_counted_with_the_ways_out():
     table = holed()
     counts = table.isna().sum()
-    message = (
-        rf"by column: 'x' {counts['x']}, 'z' {counts['z']}, 'c' {counts['c']}; .*missing='drop', 'impute', or 'bin'"
-    )
+    message = rf"per column: 'x' {counts['x']}, 'z' {counts['z']}, 'c' {counts['c']}; .*'drop', 'impute', or 'bin'"
     with pytest.raises(ValueError, match=message):
         CausalDiscovery(ORDER).fit(table)
     with pytest.raises(ValueError, match=message):
@@ -69,7 +67,7 @@ def test_another_way_is_refused():
 def test_drop_leaves_out_rows_and_says_how_many():
     table = holed()
     kept = table.dropna()
-    with pytest.warns(UserWarning, match=f"{500 - len(kept)} of 500 rows are left out: there are .* in 3 columns"):
+    with pytest.warns(UserWarning, match=f"{500 - len(kept)} of 500 rows were left out because of .* in 3 columns"):
         found = learnt(table, "drop")
     pd.testing.assert_frame_equal(found.edges_, learnt(kept, "error").edges_)
 
@@ -78,7 +76,7 @@ def test_too_few_rows_may_be_left():
     table = holed(n=20)
     table.loc[2:, "w"] = np.nan
     with (
-        pytest.warns(UserWarning, match="rows are left out"),
+        pytest.warns(UserWarning, match="rows were left out"),
         pytest.raises(ValueError, match=r"At least 10 rows are needed. Got [012]"),
     ):
         learnt(table, "drop")
@@ -101,9 +99,9 @@ def test_impute_fills_in_draws_and_the_most_common_level():
 
 
 def test_impute_warns_and_is_seeded():
-    with pytest.warns(UserWarning, match="missing values in 3 columns were filled in"):
+    with pytest.warns(UserWarning, match="missing values in 3 columns were imputed"):
         first = learnt(holed(), "impute")
-    with pytest.warns(UserWarning, match="were filled in"):
+    with pytest.warns(UserWarning, match="were imputed"):
         second = learnt(holed(), "impute")
     assert {("w", "z"), ("c", "v")} <= set(first.graph_.edges)
     pd.testing.assert_frame_equal(first.edges_, second.edges_)
@@ -111,7 +109,7 @@ def test_impute_warns_and_is_seeded():
 
 @pytest.mark.parametrize("prune", PRUNERS, ids=lambda prune: type(prune).__name__)
 @pytest.mark.parametrize("seed", range(2))
-def test_bin_finds_what_missingness_tells_and_drop_cannot(prune, seed):
+def test_bin_finds_effects_of_missingness_that_drop_cannot(prune, seed):
     table = holed(seed)
     assert set(learnt(table, "bin", prune).graph_.edges) == {("x", "y"), ("w", "z"), ("c", "v")}
     with pytest.warns(UserWarning, match="left out"):
@@ -149,7 +147,7 @@ def test_rows_without_the_target_are_left_out_of_its_regression_only(prune):
     holes = read_table(table, "bin", 0)
     mine = prune.fit(holes, list("abc"), candidates=only_a).edges_.set_index("target")
     alone = learnt(table[["a", "b"]].dropna(), "error", prune, FixedOrder(list("ab"))).edges_.set_index("target")
-    for column in ("strength", "margin", "p_value"):  # b: as if the other rows were not there; c: on all rows
+    for column in ("strength", "margin", "p_value"):  # b is tested as if the other rows did not exist, c on all rows
         assert mine.loc["b", column] == pytest.approx(alone.loc["b", column], rel=1e-6, nan_ok=True)
     complete = prune.fit(table[["a", "c"]], [0, 1]).edges_.iloc[0]
     assert mine.loc["c", "strength"] == pytest.approx(complete["strength"], rel=1e-6)
@@ -177,7 +175,7 @@ def test_the_orderer_sees_a_table_without_holes_and_without_categories():
             seen.append(X)
             return super().fit(X, before)
 
-    with pytest.warns(UserWarning, match="where categories come in the order is not reliable: c"):
+    with pytest.warns(UserWarning, match="positions of these categories in the order are not reliable: c"):
         learnt(holed(n=120), "bin", order=Spy())
     assert np.isfinite(seen[0].values).all()
     assert not seen[0].levels
@@ -190,7 +188,7 @@ def test_no_nan_reaches_the_engine():
         bases = interval_bases(X, table.names, Embedding(), 0, table.nominal)
         for design in (prepare(X, bases), prepare(X, smooth_bases(X, 10, table.nominal))):
             assert all(np.isfinite(part).all() for part in design)
-            for j in range(6):  # orthogonal and centred over all rows, the missing ones included
+            for j in range(6):  # orthogonal and centred over all rows, including the missing ones
                 functions = design.table(j)[design.codes[j]]
                 np.testing.assert_allclose(functions.mean(axis=0), 0, atol=1e-9)
                 np.testing.assert_allclose(functions.T @ functions / 100, np.diag(design.eigenvalues(j)), atol=1e-9)
@@ -209,7 +207,7 @@ def test_few_rows_with_holes_give_a_graph(n, prune):
 
 
 def test_a_column_without_any_value_is_refused():
-    with pytest.raises(ValueError, match=r"Column 'w' has no value at all. Leave it out"):
+    with pytest.raises(ValueError, match=r"Column 'w' has no values. Leave it out"):
         learnt(holed().assign(w=np.nan), "bin")
 
 
@@ -241,7 +239,7 @@ def test_constant_and_standardised_columns_do_not_count_missing_values():
 
 
 def any_table(rng):
-    """A few columns of any kind, some with few values, some with many holes."""
+    """Draw a few columns of any kind, some with few values, some with many missing values."""
     n, columns = int(rng.integers(15, 60)), {}
     for j in range(int(rng.integers(2, 6))):
         column = pd.Series(

@@ -74,7 +74,7 @@ def test_names_are_read_as_they_are_meant(file, header, names):
     assert table.to_numpy().tolist() == [[1, 2], [3, 4]]
 
 
-def test_commas_in_unquoted_names_of_a_semicolon_file_are_no_separators(file):
+def test_commas_in_unquoted_names_of_a_semicolon_file_are_not_separators(file):
     table = read_table(file("weight, kg, net;height, cm\n1,5;2,5\n"))
     assert list(table.columns) == ["weight, kg, net", "height, cm"]
     assert table.to_numpy().tolist() == [[1.5, 2.5]]
@@ -100,7 +100,7 @@ def test_a_missing_value_in_the_first_line_does_not_make_it_a_header(file, first
 
 
 def test_windows_1252_is_read_with_a_warning(file):
-    with pytest.warns(UserWarning, match="not in UTF-8: its text was read as Windows-1252"):
+    with pytest.warns(UserWarning, match="not in UTF-8, so it was read as Windows-1252"):
         table = read_table(file("größe,preis €\n1,2\n".encode("cp1252")))
     assert list(table.columns) == ["größe", "preis €"]
 
@@ -110,7 +110,7 @@ def test_windows_1252_is_read_with_a_warning(file):
     [
         (
             "a,b,a,c,b\n1,2,3,4,5\n",
-            r"The header of '.*data\.csv' repeats 'a', 'b'; give every column a name of its own",
+            r"The header of '.*data\.csv' repeats 'a', 'b'; give every column a unique name",
         ),
         ("a, a\n1,2\n", r"repeats 'a'"),
         (",a,b\n0,1,2\n", r"first column of '.*' has no name and looks like a row index; name it, or write the file"),
@@ -119,12 +119,12 @@ def test_windows_1252_is_read_with_a_warning(file):
         (",0,1\n0,1,2\n", r"first column of '.*' has no name"),
         ("a,,b\n0,1,2\n", r"Column 2 of '.*' has no name; name it or remove it"),
         ("a,b,\n1,2,\n", r"Column 3 of '.*' has no name"),
-        ("a,b\n1,2\n3,4,5\n6,7\n", r"Line 3 of '.*' has 3 values where the first line has 2; correct that line"),
-        ("a,b,c\n1,2,3\n\n4,5\n", r"Line 4 of '.*' has 2 values where the first line has 3"),
-        ("a,b\nr1,1,2\nr2,3,4\n", r"Line 2 of '.*' has 3 values .* without row names"),
+        ("a,b\n1,2\n3,4,5\n6,7\n", r"Line 3 of '.*' has 3 values, but the first line has 2; correct that line"),
+        ("a,b,c\n1,2,3\n\n4,5\n", r"Line 4 of '.*' has 2 values, but the first line has 3"),
+        ("a,b\nr1,1,2\nr2,3,4\n", r"Line 2 of '.*' has 3 values, .* without row names"),
         ('a,b\n1,"2\n3,4\n', r"Line 3 of '.*': .*; check the quotes there"),
         ('a,b\n1,"2"x\n3,4\n', r"Line 2 of '.*': .*; check the quotes there"),
-        ("", r"'.*data\.csv' is empty; a table has one line of names"),
+        ("", r"'.*data\.csv' is empty; a table needs one line of names"),
         (b"\xef\xbb\xbf", r"is empty"),
         (" \n\r\n\t\n", r"is empty"),
         (b"a,b\n1,2\n\x00\x00", r"holds binary data .* export it as a CSV file in UTF-8"),
@@ -144,7 +144,7 @@ def test_windows_1252_is_read_with_a_warning(file):
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_what_is_no_table_is_refused_in_one_sentence(file, content, message):
+def test_anything_but_a_table_is_refused_in_one_sentence(file, content, message):
     with pytest.raises(ValueError, match=message) as caught:
         read_table(file(content))
     assert "\n" not in str(caught.value)
@@ -155,7 +155,7 @@ def test_what_is_no_table_is_refused_in_one_sentence(file, content, message):
 @pytest.mark.parametrize("n_columns", [read_text.MAX_COLUMNS + 1, 2_000_000])
 def test_an_absurd_number_of_columns_is_refused(file, n_columns):
     path = file(",".join(f"c{j}" for j in range(n_columns)) + "\n")
-    with pytest.raises(ValueError, match=rf"has too many columns, {n_columns:,} or more: at most 100,000 are read"):
+    with pytest.raises(ValueError, match=rf"has too many columns: {n_columns:,} or more, and at most 100,000"):
         read_table(path)
 
 
@@ -178,12 +178,12 @@ def test_a_missing_file_and_a_folder_are_refused_by_name(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b\n1,2\n3,?\n", r"Column 'b' holds '\?' in row 1 \(the first row is 0\)\. A number is needed"),
+        ("a,b\n1,2\n3,?\n", r"Column 'b' holds '\?' in row 1 \(the first row is 0\), but a number is needed"),
         ("a;b\n1,5;2\n3;?\n", r"Column 'b' holds '\?' in row 1"),
         ("a;b\n1,5;2.5\n3;4\n", r"Column 'b' holds numbers written as text, such as '2\.5' in row 0"),
         ("day,b\n2024-01-02,2\n2024-01-03,4\n", r"Column 'day' holds '2024-01-02' in row 0"),
-        ("a,b\n1,2\n3,\n", r"Missing values \(NaN\) by column: 'b' 1; the first is in row 1"),
-        ("a,b\n1,2\nNA,4\n", r"Missing values \(NaN\) by column: 'a' 1; the first is in row 1"),
+        ("a,b\n1,2\n3,\n", r"Missing values \(NaN\) are not allowed here\. Counts per column: 'b' 1; the first is"),
+        ("a,b\n1,2\nNA,4\n", r"Missing values \(NaN\) are not allowed here\. Counts per column: 'a' 1; the first is"),
         ("a,b\n1,2\n3,-inf\n", r"Column 'b' holds infinity in row 1"),
         ("a,b\n1,2\n1e200,4\n", r"Column 'a' holds 1e\+200 \(its square overflows\) in row 1"),
         ("a,b\n1,2\n" + "9" * 400 + ",4\n", r"Column 'a' holds (infinity|'9{40}') in row 1"),
@@ -241,7 +241,7 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing(tmp_path, monkeypa
 
     def fail(self, *args, **options):
         if step == "write_text":
-            original(self, *args, **options)  # the file is there when it fails
+            original(self, *args, **options)  # the file exists when this fails
         raise failure
 
     monkeypatch.setattr(Path, step, fail)
@@ -264,17 +264,17 @@ def test_writing_through_a_link_keeps_the_link(tmp_path):
 def test_a_place_that_cannot_be_written_is_refused_beforehand(tmp_path, monkeypatch):
     with pytest.raises(IsADirectoryError, match="is a folder; name a file to write"):
         check_destination(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"no folder '.*nope' to write 'graph\.json' in; make it first"):
+    with pytest.raises(FileNotFoundError, match=r"no folder '.*nope' to write 'graph\.json' in; create it first"):
         check_destination(tmp_path / "nope" / "graph.json")
     with pytest.raises(ValueError, match="not a regular file"):
         check_destination("/dev/null")
     data = tmp_path / "data.csv"
     data.touch()
-    with pytest.raises(ValueError, match="is the data itself; name another file"):
+    with pytest.raises(ValueError, match="is the input file; name another file"):
         check_destination(tmp_path / "." / "data.csv", data)
     check_destination(tmp_path / "graph.json", data)
     monkeypatch.setattr("os.access", lambda *_: False)
-    with pytest.raises(PermissionError, match="cannot be written; choose another"):
+    with pytest.raises(PermissionError, match="is not writable; choose another"):
         check_destination(tmp_path / "graph.json")
 
 
@@ -307,14 +307,14 @@ def test_parquet_and_feather_come_back_and_a_damaged_one_is_refused(tmp_path, su
     getattr(frame, write)(path)
     pd.testing.assert_frame_equal(read_table(path), frame)
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(ValueError, match=rf"data\.{suffix}' is not a whole {suffix.title()} file; write it again"):
+    with pytest.raises(ValueError, match=rf"data\.{suffix}' is not a complete {suffix.title()} file; write it again"):
         read_table(path)
     path.write_bytes(b"")
-    with pytest.raises(ValueError, match="is not a whole"):
+    with pytest.raises(ValueError, match="is not a complete"):
         read_table(path)
 
 
-def test_without_pyarrow_the_remedy_is_told(tmp_path, monkeypatch):
+def test_without_pyarrow_the_remedy_is_stated(tmp_path, monkeypatch):
     (tmp_path / "data.parquet").touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r'needs pyarrow; install it with: pip install "sartre\[arrow\]"'):
@@ -322,8 +322,8 @@ def test_without_pyarrow_the_remedy_is_told(tmp_path, monkeypatch):
 
 
 def test_a_header_that_is_too_wide_is_refused_before_the_rest_is_read(file):
-    path = file(b"a," * read_text.MAX_COLUMNS + b"b\n\x00\x81\n")  # what follows would be refused for other reasons
-    with pytest.raises(ValueError, match="too many columns, 100,001 or more"):
+    path = file(b"a," * read_text.MAX_COLUMNS + b"b\n\x00\x81\n")  # the rest would be refused for other reasons
+    with pytest.raises(ValueError, match="too many columns: 100,001 or more"):
         read_table(path)
 
 
@@ -338,7 +338,7 @@ def test_a_folder_made_for_results_is_removed_if_there_are_none(tmp_path):
         pass
 
 
-def test_of_several_files_none_is_replaced_if_one_fails(tmp_path, monkeypatch):
+def test_none_of_several_files_is_replaced_if_one_fails(tmp_path, monkeypatch):
     for name in ("one", "two"):
         (tmp_path / name).write_text("old")
     original = Path.write_text

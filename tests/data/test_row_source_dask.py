@@ -1,4 +1,4 @@
-"""Many machines: a real cluster of worker processes learns what this process learns, whichever of them dies."""
+"""Many machines: a real cluster of worker processes gives the same result as this process, whichever worker dies."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
 NAMES = ["a", "b", "c", "d", "e"]
 QUIET = {"n_workers": 3, "processes": True, "threads_per_worker": 1, "dashboard_address": None}
-SOON = {"distributed.comm.timeouts.connect": "5s"}  # until a worker that died is given up; half a minute by default
+SOON = {"distributed.comm.timeouts.connect": "5s"}  # time until a dead worker is given up; half a minute by default
 
 
 def many_rows(n, seed):
-    """a -> b -> d, c and a act on e together; a graph that pairs are needed for."""
+    """Return rows of a -> b -> d in which c and a act jointly on e, so that pairs are needed."""
     rng = np.random.default_rng(seed)
     a, c = rng.normal(size=(2, n))
     b = np.sin(2 * a) + rng.normal(size=n) / 2
@@ -40,7 +40,7 @@ def many_rows(n, seed):
 
 
 def die_once(folder, name):
-    """Kill this process, a worker, the first time it is asked to; a file in the folder remembers that it was."""
+    """Kill this worker process on the first call; a file in the folder records that this has happened."""
     try:
         (Path(folder) / name).touch(exist_ok=False)
     except FileExistsError:
@@ -65,11 +65,11 @@ def client():
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    """A sample so small that tests have many rows."""
+    """Make the sample so small that the test tables count as having many rows."""
     monkeypatch.setattr(tables, "SAMPLE_ROWS", 1000)
 
 
-# Rows: counted where they are
+# Rows are counted where they are
 
 
 @pytest.mark.usefixtures("client")
@@ -90,7 +90,7 @@ def test_partitions_batches_and_memory_give_the_same_graph(prune):
 def test_a_worker_that_dies_while_rows_are_counted_changes_nothing(tmp_path):
     frame = many_rows(3000, seed=2)
 
-    def deadly(part):  # rows are checked, drawn and counted, and read for each
+    def deadly(part):  # rows are checked, drawn and counted, and are read again for each
         if 1500 in part.index:
             (tmp_path / f"read-{os.urandom(8).hex()}").touch()
             if len(list(tmp_path.glob("read-*"))) == 3:
@@ -119,19 +119,19 @@ def test_the_rows_drawn_are_those_of_memory_even_if_the_first_draw_has_too_few(d
 def test_partitions_without_rows_and_rows_with_holes_are_as_in_memory():
     frame = many_rows(2500, seed=5)
     frame.loc[3, "b"] = np.nan
-    frame.loc[500:999, "b"] = np.nan  # all of a partition
+    frame.loc[500:999, "b"] = np.nan  # all rows of a partition
     parts = dd.from_pandas(frame, npartitions=5)
     parts = dd.concat([parts, parts[parts["a"] > 1e9]])  # the last five are empty
-    with pytest.raises(ValueError, match=r"Partition [01] of the Dask data frame.*column 'b'"):
+    with pytest.raises(ValueError, match=r"In partition [01] of the Dask data frame.*column 'b'"):
         CausalDiscovery(random_state=0).fit_batches(parts)
-    with pytest.warns(UserWarning, match="501 of 2500 rows are left out"):
+    with pytest.warns(UserWarning, match="501 of 2500 rows were left out"):
         dropped = CausalDiscovery(FixedOrder(NAMES), missing="drop", random_state=0).fit_batches(parts)
     same(dropped, SARTRE(random_state=0).fit(frame.dropna(), NAMES))
-    with pytest.raises(ValueError, match="no batch at all"):
+    with pytest.raises(ValueError, match="must have at least one batch"):
         survey(parts[parts["a"] > 1e9], seed=0)
 
 
-def test_without_a_cluster_threads_do():
+def test_without_a_cluster_threads_are_used():
     frame = many_rows(2000, seed=6)
     parts = dd.from_pandas(frame, npartitions=4)
     with joblib.parallel_config("threading", n_jobs=2):
@@ -154,7 +154,7 @@ def test_targets_are_tasks_if_joblib_is_told_so(prune):
 
 @dataclass(frozen=True)
 class DeadlyTable(Table):
-    """A table that kills the first workers which ask it for columns 1 and 2, and which so have what targets share."""
+    """A table that kills the first workers that access columns 1 and 2, which therefore hold the shared data."""
 
     folder: str = field(default="")
     home: int = field(default_factory=os.getpid)

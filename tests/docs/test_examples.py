@@ -1,4 +1,4 @@
-"""Every example of the documentation runs, and prints what the page says it prints."""
+"""Every example in the documentation runs and prints the output that the page shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', flags=re.MULTILINE | re.DOTALL)
-WITH_COMMANDS = {"extending.md"}  # pages whose commands run too: they make the files that these need
+WITH_COMMANDS = {"extending.md"}  # commands run only on pages that create the files they need
 SARTRE = [sys.executable, "-c", "from sartre.cli import main; main()"]
 
 

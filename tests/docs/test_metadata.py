@@ -1,4 +1,4 @@
-"""What is said about the package in several places is said alike."""
+"""Statements about the package agree in all places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each thing to worry about is told where it is there, and not where it is not."""
+"""Each problem is reported where it occurs, and only there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sartre.prune import SARTRE
 
 
 def chain(seed=0, n=600, noise=None):
-    """A chain a -> b -> c with the given noise, normal by default, all variances about one."""
+    """Return a chain a -> b -> c with the given noise, normal by default, and all variances about one."""
     rng = np.random.default_rng(seed)
     draw = noise or (lambda n: rng.normal(size=n))
     a = rng.normal(size=n)
@@ -45,7 +45,7 @@ def test_a_model_that_holds_gives_no_message(seed):
         (lambda rng: lambda n: rng.uniform(-1.7, 1.7, size=n), "not normal"),
     ],
 )
-def test_noise_that_is_not_normal_is_told(noise, word):
+def test_noise_that_is_not_normal_is_reported(noise, word):
     found = diagnose(ABC, chain(noise=noise(np.random.default_rng(1)), n=1000))
     assert pd.Series(found.messages).str.contains(word).any()
     assert (found.nodes.loc[["b", "c"], "normality"] < 1e-6).all()
@@ -59,7 +59,7 @@ def test_a_cause_taken_for_an_effect_leaves_a_residual_that_depends_on_it():
     right, wrong = (diagnose(model([edge], ["a", "b"]), table) for edge in (("a", "b"), ("b", "a")))
     assert right.nodes.loc["b", "independence"] > 0.001
     assert wrong.nodes.loc["a", "dependent_on"] == "b"
-    assert any("still depends on them for a (on b)" in message for message in wrong.messages)
+    assert any("still depends on a parent for a (on b)" in message for message in wrong.messages)
     assert not any("still depends" in message for message in right.messages)
 
 
@@ -68,7 +68,7 @@ def test_the_independence_test_holds_its_level():
     assert np.mean(np.array(p_values) < 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
-def test_a_time_series_is_told_and_rows_sorted_by_a_cause_only_name_that_cause():
+def test_a_time_series_is_reported_and_rows_sorted_by_a_cause_only_name_that_cause():
     rng = np.random.default_rng(0)
     walk = np.zeros(500)
     for t in range(1, 500):
@@ -76,22 +76,22 @@ def test_a_time_series_is_told_and_rows_sorted_by_a_cause_only_name_that_cause()
     series = pd.DataFrame({"a": walk, "b": rng.normal(size=500)})
     found = diagnose(model([], ["a", "b"]), series)
     assert found.nodes.loc["a", "autocorrelation"] == pytest.approx(0.8, abs=0.1)
-    assert found.messages[0].startswith("Neighbouring rows are alike in a, correlations up to 0.")
+    assert found.messages[0].startswith("Neighbouring rows are correlated in a, up to 0.")
     sorted_rows = diagnose(ABC, chain().sort_values("a")).nodes["autocorrelation"]
     assert sorted_rows["a"] > 0.9
     assert (sorted_rows[["b", "c"]].abs() < 0.2).all()
 
 
-def test_copies_are_told_up_to_unit_and_sign():
+def test_copies_are_reported_up_to_unit_and_sign():
     table = chain()
     table["d"], table["e"] = -5 * table["a"] + 1, table["b"]
     with pytest.warns(UserWarning, match="Duplicated"):
         found = diagnose(model([], list("abcde")), table)
     assert found.copies == (("a", "d"), ("b", "e"))
-    assert any("say the same: a and d, b and e" in message for message in found.messages)
+    assert any("copies of each other: a and d, b and e" in message for message in found.messages)
 
 
-def test_few_samples_are_told():
+def test_few_samples_are_reported():
     X = np.random.default_rng(0).normal(size=(60, 7))
     found = diagnose(model([], [f"x{j}" for j in range(7)]), X)
     assert found.samples_per_variable == pytest.approx(60 / 7)
@@ -99,7 +99,7 @@ def test_few_samples_are_told():
     assert diagnose(model([], [f"x{j}" for j in range(6)]), X[:, :6]).messages == ()
 
 
-def test_categories_and_few_values_are_told_and_not_tested():
+def test_categories_and_few_values_are_reported_and_not_tested():
     rng = np.random.default_rng(0)
     table = chain().assign(group=rng.choice(["u", "v", "w"], 600), coin=rng.integers(0, 2, 600))
     found = diagnose(model([("group", "a"), ("a", "coin")], list(table.columns)), table)
@@ -108,7 +108,7 @@ def test_categories_and_few_values_are_told_and_not_tested():
     assert found.nodes.loc["a", "independence"] > 0.001
 
 
-def test_a_table_of_categories_alone_is_told_about():
+def test_a_table_of_categories_alone_is_reported():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.choice(list("xyz"), 100), "b": rng.choice(list("uvw"), 100)})
     found = diagnose(model([("a", "b")], ["a", "b"]), table)
@@ -121,13 +121,13 @@ def test_a_table_of_categories_alone_is_told_about():
 EDGES = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")]
 
 
-def test_variances_that_give_the_order_away_are_told_and_equal_ones_are_not():
+def test_variances_that_give_the_order_away_are_reported_and_equal_ones_are_not():
     rng = np.random.default_rng(0)
     X = np.cumsum(rng.normal(size=(500, 4)), axis=1)
     table = pd.DataFrame(X, columns=list("abcd"))
     found = diagnose(model(EDGES, list("abcd")), table)
     assert found.var_sortability == 1
-    assert any("increases along 100% of the found paths" in message for message in found.messages)
+    assert any("increases along 100% of the directed paths" in message for message in found.messages)
     equal = diagnose(model(EDGES, list("abcd")), (table - table.mean()) / table.std())
     assert equal.var_sortability == 0.5
     assert not any("variances" in message for message in equal.messages)

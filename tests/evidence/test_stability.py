@@ -1,4 +1,4 @@
-"""Stability: the same numbers whatever the processes or interruptions, a consensus without cycles, an honest bound."""
+"""Stability: the same numbers for any processes or interruptions, a consensus without cycles, a valid bound."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def whole(table):
     return stability(MODEL, table, n_pairs=6, random_state=1)
 
 
-# What it says
+# Frequencies
 
 
 def test_the_edges_of_a_chain_are_found_time_and_again():
@@ -92,7 +92,7 @@ def test_the_two_halves_of_a_pair_share_no_row():
         assert len({tuple(half) for half in halves}) == 8
 
 
-def test_the_table_of_frequencies_tells_both_directions(whole):
+def test_the_table_of_frequencies_shows_both_directions(whole):
     frame = whole.frequencies
     assert len(frame) == (whole.edge_frequency > 0).sum()
     assert frame["frequency"].is_monotonic_decreasing
@@ -103,7 +103,7 @@ def test_the_table_of_frequencies_tells_both_directions(whole):
     np.testing.assert_allclose(whole.order_frequency + whole.order_frequency.T, 1 - np.eye(4))
 
 
-def test_knowledge_holds_on_every_half_and_is_no_candidate(table):
+def test_knowledge_holds_on_every_half_and_known_edges_are_not_candidates(table):
     known = Knowledge(required=[("d", "a")], forbidden=[("a", "b")], before=[("c", "b")])
     model = CausalDiscovery(prune=CAMPruning(), knowledge=known)
     found = stability(model, chain(200, 4), n_pairs=3, random_state=0)
@@ -111,7 +111,7 @@ def test_knowledge_holds_on_every_half_and_is_no_candidate(table):
     assert found.edge_frequency[d, a] == found.order_frequency[d, a] == found.order_frequency[c, b] == 1
     assert found.edge_frequency[a, b] == found.edge_frequency[b, c] == 0
     assert found.open.sum() == 12 - 4  # d -> a, a -> d, a -> b, b -> c
-    with pytest.raises(ValueError, match="no column: 'z'"):
+    with pytest.raises(ValueError, match=r"only columns of the table\. Got 'z'"):
         stability(CausalDiscovery(knowledge=Knowledge(roots=["z"])), table)
 
 
@@ -124,7 +124,7 @@ def test_the_number_of_processes_changes_nothing(table, whole):
     assert (other.order_frequency != whole.order_frequency).any()
 
 
-def test_more_pairs_go_on_where_fewer_stopped(table, whole, tmp_path):
+def test_more_pairs_continue_where_fewer_stopped(table, whole, tmp_path):
     path = tmp_path / "runs.json"
     few = stability(MODEL, table, n_pairs=2, random_state=1, checkpoint=path)
     assert_same(few, stability(MODEL, table, n_pairs=2, random_state=1))
@@ -145,7 +145,7 @@ class Seeded(BaseEstimator):
         return self
 
 
-def test_each_half_has_a_seed_of_its_own_unless_the_model_has_one(table):
+def test_each_half_has_its_own_seed_unless_the_model_has_one(table):
     Seeded.seen.clear()
     stability(Seeded(), table, n_pairs=5, random_state=0)
     assert len(set(Seeded.seen)) == 10
@@ -164,16 +164,16 @@ class Talkative(Seeded):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_warning_of_every_half_is_told_once(table, n_jobs):
+def test_a_warning_of_every_half_is_shown_once(table, n_jobs):
     with pytest.warns(
-        UserWarning, match=r"Column 'x\d+' has \d+ of it. \(On half-samples; 8 such warnings.\)"
+        UserWarning, match=r"Column 'x\d+' has \d+ of it. \(Half-samples gave 8 such warnings.\)"
     ) as caught:
         stability(Talkative(), table, n_pairs=4, n_jobs=n_jobs, random_state=0)
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
 
-def test_a_column_that_is_constant_on_some_halves_is_no_trouble():
+def test_a_column_that_is_constant_on_some_halves_does_no_harm():
     rare = chain(250, 4).assign(rare=np.arange(250) == 17)
     model = CausalDiscovery(prune=CAMPruning(), knowledge=Knowledge(required=[("rare", "a")]))
     found = stability(model, rare, n_pairs=3, random_state=0)
@@ -207,7 +207,7 @@ def test_a_consensus_has_no_cycle_and_leaves_out_only_what_would_close_one(edges
     edges[np.diag_indices(6)] = 0.0
     before = np.triu(orders, 1)
     found = result(edges, before + np.tril(1 - before.T, -1))
-    dag = found.consensus(tenths / 10)  # a Dag with a cycle cannot be made
+    dag = found.consensus(tenths / 10)  # a Dag with a cycle cannot be created
     kept = dag.adjacency == 1
     assert (edges[kept] >= tenths / 10).all()
     closed = transitive_closure(kept | (found.order_frequency == 1))
@@ -225,7 +225,7 @@ def test_runs_without_cycles_can_vote_for_one():
     assert result(edges).consensus().edges == [("x0", "x1"), ("x1", "x2")]
 
 
-def test_a_way_round_against_what_all_agree_on_is_left_out():
+def test_a_detour_against_what_all_runs_agree_on_is_left_out():
     edges, orders = np.zeros((3, 3)), np.full((3, 3), 0.5)
     edges[0, 1], edges[1, 2] = 0.8, 0.7
     orders[2, 0], orders[0, 2] = 1.0, 0.0
@@ -236,7 +236,7 @@ def test_a_way_round_against_what_all_agree_on_is_left_out():
 
 
 def worst_case(threshold, theta, n_pairs, *, unimodal):
-    """The largest P(share >= 2 threshold - 1) over distributions on 0, 1/B, ..., 1 with mean theta^2 at most."""
+    """Return the largest P(share >= 2 threshold - 1) over distributions on 0, 1/B, ..., 1 with mean at most theta^2."""
     shares = np.arange(n_pairs + 1) / n_pairs
     gain = -(shares >= 2 * threshold - 1 - 1e-9).astype(float)
     one, mean = np.ones((1, n_pairs + 1)), shares[None, :]
@@ -252,7 +252,7 @@ def worst_case(threshold, theta, n_pairs, *, unimodal):
 
 
 def bound(threshold, theta, n_pairs, *, unimodal):
-    """The library's bound on P(frequency >= threshold) for one edge of probability theta."""
+    """Return the library's bound on P(frequency >= threshold) for one edge of probability theta."""
     found = result(np.where(np.eye(5, dtype=bool), 0.0, theta), n_pairs=n_pairs)
     return found.false_edges_bound(threshold, unimodal=unimodal) / 20
 
@@ -280,7 +280,7 @@ def test_the_bound_is_q_squared_over_p_and_twice_the_threshold_less_one():
         result(edges).false_edges_bound(0.5)
 
 
-def test_where_unimodality_says_nothing_the_general_bound_stands():
+def test_where_unimodality_does_not_help_the_general_bound_holds():
     dense = np.where(np.eye(4, dtype=bool), 0.0, 0.7)
     assert result(dense).false_edges_bound(0.9, unimodal=True) == result(dense).false_edges_bound(0.9)
     half = np.where(np.eye(4, dtype=bool), 0.0, 0.5)
@@ -291,7 +291,7 @@ def test_random_selections_stay_below_the_bound():
     rng = np.random.default_rng(0)
     p, n_pairs, theta = 90, 50, 0.3
     counts = []
-    for _ in range(300):  # each edge has a mood of its own, so that its two halves and all its pairs agree too often
+    for _ in range(300):  # each edge has a random effect, so that its two halves and all its pairs agree too often
         mood = rng.random((p, 1)) < theta
         picked = np.where(rng.random((p, 2 * n_pairs)) < 0.3, mood, rng.random((p, 2 * n_pairs)) < theta)
         counts.append((picked.mean(axis=1) >= 0.6).sum())
@@ -302,5 +302,5 @@ def test_random_selections_stay_below_the_bound():
 def test_it_reads_well():
     edges = np.zeros((3, 3))
     edges[0, 1], edges[2, 1] = 1.0, 0.25
-    text = "Stability: 50 pairs of half-samples, 3 variables, 1.2 edges a half\n  1.00 x0 -> x1\n  0.25 x2 -> x1"
+    text = "Stability: 50 pairs of half-samples, 3 variables, 1.2 edges per half\n  1.00 x0 -> x1\n  0.25 x2 -> x1"
     assert repr(result(edges)) == text

@@ -53,7 +53,7 @@ def test_the_figures_of_a_reason_come_from_the_rows_and_without_them_there_is_no
 
 
 @pytest.mark.parametrize(("value", "told"), [(0.01234, "0.0123"), (7.0, "7"), (999.6, "1000"), (1268.4, "1268")])
-def test_numbers_are_short_and_large_ones_whole(value, told):
+def test_numbers_are_short_and_large_ones_are_integers(value, told):
     assert page.short(value, 3) == told
 
 
@@ -86,7 +86,7 @@ def test_a_ratio_grows_along_an_axis():
     assert claims.grows("shd", A, B, "samples")(frame) == [True, False]
 
 
-def test_settings_that_do_not_count_are_left_out_and_what_was_not_run_is_told():
+def test_settings_that_do_not_count_are_left_out_and_missing_runs_are_stated():
     frame = frame_of(("ER1", 0, A, 1.0), ("ER1", 0, B, 2.0), ("SF1", 0, A, 3.0), ("SF1", 0, B, 2.0))
     assert claims.no_more("shd", A, B, family=("SF1",))(frame) == [False]
     assert "Not run yet" in page.verdict(Claim("", claims.no_more("shd", A, ("", "C"))), frame)
@@ -94,7 +94,7 @@ def test_settings_that_do_not_count_are_left_out_and_what_was_not_run_is_told():
 
 @pytest.mark.parametrize("name", reproduce.STUDIES)
 @pytest.mark.parametrize("quick", [True, False])
-def test_no_cell_of_a_study_stands_twice(name, quick):
+def test_no_cell_of_a_study_occurs_twice(name, quick):
     cells = reproduce.STUDIES[name].cells(quick)
     assert len(set(cells)) == len(cells) > 0
 
@@ -105,16 +105,16 @@ def test_every_change_is_found_again():
     assert {change_of(row) for row in frame.itertuples()} == set(CHANGES)
 
 
-def test_the_papers_numbers_stand_beside_ours_and_failures_are_counted(tmp_path):
+def test_the_papers_numbers_are_next_to_ours_and_failures_are_counted(tmp_path):
     rows = [cell.settings() | {"trial": "0", **dict.fromkeys(MEASURES, "1")} for cell in table_real.cells(FULL)]
     rows[-1] |= dict.fromkeys(MEASURES, "")
     pd.DataFrame(rows).to_csv(tmp_path / "table-real.csv", index=False)
     text = page.section(table_real.STUDY, page.read(tmp_path / "table-real.csv"), "")
-    assert text.count("| 43.2, 102.4, 14.7 |") == 2  # beside both forms of Sachs, with replacement only
+    assert text.count("| 43.2, 102.4, 14.7 |") == 2  # next to both forms of Sachs, only with replacement
     assert text.count("| 12.9, 60.0, 3.18 |") == 1
     assert "Runs of peers without a result: 1." in text
     data = [line.split("|")[1] for line in text.splitlines() if line.startswith("| ")]
-    assert len(list(groupby(data))) == 2 + 6  # the table's head, and no data set twice
+    assert len(list(groupby(data))) == 2 + 6  # two header lines, and every data set once
 
 
 def test_no_graph_has_a_sid_above_62_on_sachs():
@@ -133,7 +133,7 @@ def test_no_graph_has_a_sid_above_62_on_sachs():
     order = [truth.names.index(name) for name in truth.topological_order()]
     backwards = empty.copy()
     backwards[np.ix_(order, order)] = np.tri(d, k=-1, dtype=int)
-    assert sid(backwards, truth) == 110  # the arguments swapped
+    assert sid(backwards, truth) == 110  # with the arguments swapped
 
 
 def test_quick_results_become_figures_and_a_page(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from sartre import Dag
 ROOT = Path(__file__).parents[2]
 X = np.zeros((4, 2))
 
-# A Python that makes an environment whose own Python writes down how it is called, and fails as it is told to.
+# A fake Python that creates an environment whose own fake Python records its calls and fails on request.
 MAKER = """#!/bin/sh
 [ "$2" = venv ] || exit 9
 mkdir -p "$3/bin"
@@ -40,7 +40,7 @@ def load(path):
 
 @pytest.fixture
 def gcastle(tmp_path, monkeypatch):
-    """The module, with an environment and interpreters of no packages in a folder of their own."""
+    """Return the module with an environment in a temporary folder and interpreters without packages."""
     for name, text in (("maker", MAKER), ("inner", INNER)):
         script = tmp_path / name
         script.write_text(text.format(folder=tmp_path))
@@ -73,7 +73,7 @@ def test_other_requirements_make_another_environment(gcastle, tmp_path):
     assert not left_over.exists()
 
 
-def test_an_install_that_was_killed_is_made_anew(gcastle, tmp_path):
+def test_an_installation_that_was_killed_is_repeated(gcastle, tmp_path):
     half_made = tmp_path / ".venv-peers" / "bin" / "half-made"
     half_made.parent.mkdir(parents=True)
     half_made.touch()
@@ -92,7 +92,7 @@ def test_with_no_network_one_sentence_says_so_and_the_next_call_tries_again(gcas
 
 
 def run(gcastle, tmp_path, worker, timeout=10.0):
-    """Run the module with a worker in shell; $3 is the folder of the task."""
+    """Run the module with a shell script as the worker; $3 is the folder of the task."""
     (tmp_path / "worker").write_text(worker)
     gcastle.environment()
     return gcastle.run("GraN-DAG", X, 7, timeout)
@@ -151,7 +151,7 @@ def test_the_last_iteration_of_corl_is_one_at_which_gcastle_keeps_the_best_order
 
 @pytest.fixture
 def worker():
-    """The worker, which imports the packages of its environment only when it needs them."""
+    """Return the worker module, which imports the packages of its environment only when needed."""
     return load(ROOT / "experiments" / "peers_environment" / "worker.py")
 
 
@@ -186,9 +186,9 @@ def has_gcastle():
 
 @pytest.mark.skipif(not has_gcastle(), reason="the peers' environment has not been made")
 @pytest.mark.parametrize("method", ["NOTEARS", "CORL order"])
-def test_a_linear_chain_is_turned_the_right_way(method, monkeypatch):
+def test_a_linear_chain_has_the_right_direction(method, monkeypatch):
     module = load(ROOT / "experiments" / "peers.py")
-    few = module.SETTINGS["CORL order"] | {"iteration": 1, "lambda_iter_num": 1}  # 64 orders, and there are six
+    few = module.SETTINGS["CORL order"] | {"iteration": 1, "lambda_iter_num": 1}  # it tries 64 orders; only six exist
     monkeypatch.setitem(module.SETTINGS, "CORL order", few)
     rng = np.random.default_rng(0)
     middle, first, last = 0, 1, 2

@@ -52,7 +52,7 @@ def test_a_row_says_what_the_metrics_say(tmp_path):
     assert int(rows[3]["shd"]) == dag.n_edges
 
 
-def test_a_deleted_file_is_made_anew_with_the_same_numbers(tmp_path):
+def test_a_deleted_file_is_created_again_with_the_same_numbers(tmp_path):
     study = a_study("ER1", "SF1")
     file = runner.run(study, tmp_path / "a", trials=2, jobs=1, quick=False)
     again = runner.run(study, tmp_path / "b", trials=2, jobs=2, quick=False)
@@ -73,7 +73,7 @@ def test_more_trials_leave_those_that_are_there_as_they_are(tmp_path):
     assert rows_of(runner.run(study, tmp_path, trials=1, jobs=1, quick=False)) == more
 
 
-def test_rows_of_a_killed_run_are_not_done_again(tmp_path):
+def test_rows_of_a_killed_run_are_not_computed_again(tmp_path):
     study = a_study("ER1")
     results = runner.Results(tmp_path, study.name)
     marked = {**next(iter(study.cells(FULL))).settings(), "trial": "0", **dict.fromkeys(runner.MEASURES, "7")}
@@ -126,7 +126,7 @@ def test_discrete_columns_have_five_values():
     assert X.isin(range(1, 6)).all(axis=None)
 
 
-def test_every_setting_stands_in_a_row():
+def test_every_setting_is_in_a_row():
     cell = Cell(Data("ER4", 20, 1000, noise="t3", hidden=2), "SCORE", "DAS")
     assert list(cell.settings()) == list(SETTINGS)
     assert cell.settings()["noise"] == "t3"
@@ -134,7 +134,7 @@ def test_every_setting_stands_in_a_row():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_the_command_goes_on_after_it_was_killed(tmp_path):
+def test_the_command_continues_after_it_was_killed(tmp_path):
     (tmp_path / "experiments").symlink_to(ROOT / "experiments")
     folder = tmp_path / "results"
     script = (

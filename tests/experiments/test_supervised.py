@@ -1,4 +1,4 @@
-"""Intervals that look at the target, for the ablations: they cut where it jumps, and find its parents."""
+"""Intervals that use the target, for the ablations: they cut where it jumps, and find its parents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def data():
 def test_supervised_intervals_cut_where_the_target_jumps(kind, monkeypatch):
     monkeypatch.setattr(supervised, "MAX_LEAVES", 2)
     rng = np.random.default_rng(0)
-    column = 1e6 + rng.uniform(0, 1, size=500)  # an offset that float32 could not hold
+    column = 1e6 + rng.uniform(0, 1, size=500)  # an offset that float32 cannot represent
     target = (column > 1e6 + 0.3).astype(float)
     basis = supervised_intervals(kind, column, target, rng)
     assert np.abs(basis.edges - 1e6 - 0.3).max() < 0.01
@@ -38,7 +38,7 @@ def test_supervised_intervals_find_the_true_edges_too(data, kind):
     assert len(pruner.edges_) < 45  # of all pairs
 
 
-def test_one_seed_one_graph_and_another_seed_other_intervals(data):
+def test_one_seed_gives_one_graph_and_another_seed_other_intervals(data):
     order = data.dag.topological_order()
     one, same, other = (SupervisedPruning("forest", random_state=seed).fit(data.X, order).edges_ for seed in (5, 5, 6))
     pd.testing.assert_frame_equal(one, same)

@@ -1,4 +1,4 @@
-"""What goes out to another tool comes back the same, whatever the names are."""
+"""A graph that is exported to another tool can be read back unchanged, whatever the names."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_graphml_and_dagitty_give_every_graph_back_or_say_which_name_they_cannot
     try:
         text = write(dag)
     except ValueError as error:
-        assert "has no way to write the name" in str(error)  # noqa: PT017 - both outcomes are right
+        assert "cannot write the name" in str(error)  # noqa: PT017 - both outcomes are right
         assert not all(name.isprintable() and name.isalnum() for name in dag.names)
     else:
         assert same(dag, read(text))
@@ -93,8 +93,8 @@ def test_each_border_spells_its_direction():
     for text in (dag.to_dot(), dag.to_dagitty()):
         assert '"cause" -> "effect"' in text
     assert dag.to_frame().to_dict("records") == [{"source": "cause", "target": "effect"}]
-    assert dag.to_lingam().tolist() == [[0, 0], [1, 0]]  # row effect, column cause
-    assert dag.to_causal_learn().tolist() == [[0, -1], [1, 0]]  # tail at the cause, arrow at the effect
+    assert dag.to_lingam().tolist() == [[0, 0], [1, 0]]  # the row is the effect, the column the cause
+    assert dag.to_causal_learn().tolist() == [[0, -1], [1, 0]]  # the tail is at the cause, the arrowhead at the effect
     assert dag.to_networkx().graph == {"convention": CONVENTION}
 
 
@@ -155,13 +155,13 @@ def test_a_broken_text_is_refused_and_never_breaks_the_reader(pieces, opening):
         (lambda: Dag.from_dot("digraph { a -> ? }"), r"This is not DOT: '\? }'"),
         (lambda: Dag.from_dot("digraph { a -> b -> a }"), "must have no cycle"),
         (lambda: Dag.from_dot("digraph { a [x }"), "'\\[' without"),
-        (lambda: Dag(np.zeros((1, 1)), ["end\\"]).to_dagitty(), "DAGitty has no way to write the name"),
-        (lambda: Dag(np.zeros((1, 1)), ["bell\x07"]).to_graphml(), "GraphML has no way to write the name"),
+        (lambda: Dag(np.zeros((1, 1)), ["end\\"]).to_dagitty(), "DAGitty cannot write the name"),
+        (lambda: Dag(np.zeros((1, 1)), ["bell\x07"]).to_graphml(), "GraphML cannot write the name"),
         (lambda: Dag.from_frame(pd.DataFrame({"from": [1]})), "Missing: \\['source', 'target'\\]"),
         (lambda: Dag.from_causal_learn([[0, -1], [-1, 0]]), r"Got -1 at \[0, 1\] and -1 at \[1, 0\]"),
     ],
 )
-def test_what_is_no_dag_is_refused_in_one_sentence(make, message):
+def test_anything_but_a_dag_is_refused_in_one_sentence(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -181,7 +181,7 @@ def test_a_carriage_return_in_a_name_is_kept_in_a_file(tmp_path, end):
 
 
 @pytest.mark.parametrize("content", ['{"nodes": 3, "edges": []}', '{"nodes": ["a"], "edges": [["a", "b"]]}'])
-def test_what_is_no_stored_graph_is_refused_in_our_words(tmp_path, content):
+def test_anything_but_a_stored_graph_is_refused_in_our_words(tmp_path, content):
     (tmp_path / "graph.json").write_text('{"convention": "source -> target", ' + content[1:])
     with pytest.raises(ValueError, match="A stored graph must have a list of 'nodes'"):
         Dag.read(tmp_path / "graph.json")

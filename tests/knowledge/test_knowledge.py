@@ -33,7 +33,7 @@ from sartre.order import (
 from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning
 
 NAMES = list("abcdef")
-ORDERERS = {  # a new orderer is a new line
+ORDERERS = {  # a new orderer needs one new line
     "CAM": lambda _: CAM(),
     "CaPS": lambda _: CaPS(),
     "DiffAN": lambda _: DiffAN(n_epochs=5),
@@ -46,7 +46,7 @@ ORDERERS = {  # a new orderer is a new line
     "VarianceSort": lambda _: VarianceSort(),
     "FixedOrder": lambda known: FixedOrder(obeyed(np.arange(len(known.names))[::-1], known.before)),
 }
-PRUNERS = {  # a new pruner is a new line
+PRUNERS = {  # a new pruner needs one new line
     "SARTRE": lambda: SARTRE(penalty="auto"),
     "CAMPruning": lambda: CAMPruning(alpha=0.3),
     "CaPSPruning": CaPSPruning,
@@ -56,7 +56,7 @@ PRUNERS = {  # a new pruner is a new line
 
 @st.composite
 def worlds(draw, names):
-    """A graph, an order of it, and knowledge that both obey."""
+    """Draw a graph, an order of it, and knowledge that both obey."""
     order = draw(st.permutations(names))
     forward = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :]]
     backward = [(b, a) for a, b in forward]
@@ -82,7 +82,7 @@ def worlds(draw, names):
 
 
 def violations(knowledge, order, edges):
-    """What a graph and an order of names break, spelled out anew from the words of the docstring."""
+    """Return the demands that a graph and an order of names violate, implemented directly from the docstring."""
     edges = set(edges)
     position = {name: k for k, name in enumerate(order)}
     below = [set().union(*knowledge.tiers[:k]) for k in range(len(knowledge.tiers))]
@@ -153,7 +153,7 @@ def test_knowledge_is_refused_if_and_only_if_nothing_can_obey_it(required, forbi
     demands = {"required": required, "forbidden": forbidden, "tiers": tiers, "before": before}
     demands |= {"roots": roots, "leaves": leaves}
     plain = Knowledge()
-    for key, value in demands.items():  # unchecked, so that it can be judged by trying every order
+    for key, value in demands.items():  # unchecked, so that every order can be tried on it
         object.__setattr__(plain, key, value)
     possible = any(not violations(plain, order, required) for order in permutations("abcd"))
     try:
@@ -169,14 +169,14 @@ def test_knowledge_is_refused_if_and_only_if_nothing_can_obey_it(required, forbi
     [
         (
             {"required": ["ab", "bc", "ca"]},
-            "No order can have a before b before c before a: a -> b is required, b -> c",
+            "No order can place a before b before c before a: a -> b is required, b -> c",
         ),
         (
             {"required": ["ba"], "tiers": ["a", "b"]},
             "tier 1 has a and tier 2 has b, b -> a is required",
         ),
-        ({"before": ["ab", "bc"], "tiers": ["c", "a"]}, "'before' has b before c, tier 1 has c and tier 2 has a"),
-        ({"required": ["ab"], "forbidden": ["ab"]}, "The edge a -> b is required, but it is forbidden too"),
+        ({"before": ["ab", "bc"], "tiers": ["c", "a"]}, "'before' puts b before c, tier 1 has c and tier 2 has a"),
+        ({"required": ["ab"], "forbidden": ["ab"]}, "The edge a -> b is required, but it is also forbidden"),
         ({"required": ["ab"], "roots": ["b"]}, "'b' is a root, which has no cause"),
         ({"required": ["ab"], "leaves": ["a"]}, "'a' is a leaf, which has no effect"),
         ({"tiers": ["ab", "ca"]}, "'a' is in tier 1 and in tier 2"),
@@ -184,7 +184,7 @@ def test_knowledge_is_refused_if_and_only_if_nothing_can_obey_it(required, forbi
         ({"before": ["abc"]}, "pairs of two different column names"),
     ],
 )
-def test_contradictions_are_told_in_words(demands, text):
+def test_contradictions_are_explained_in_words(demands, text):
     with pytest.raises(ValueError, match=text):
         Knowledge(**{key: value if key in {"roots", "leaves"} else map(list, value) for key, value in demands.items()})
 
@@ -193,7 +193,7 @@ def test_contradictions_are_told_in_words(demands, text):
     "demands",
     [{"required": "ab"}, {"required": ["ab"]}, {"roots": "a"}, {"tiers": ["a"]}, {"roots": [1]}, {"before": 3}],
 )
-def test_what_is_no_list_of_names_is_refused(demands):
+def test_anything_but_a_list_of_names_is_refused(demands):
     with pytest.raises(TypeError, match=f"'{next(iter(demands))}' must"):
         Knowledge(**demands)
 
@@ -226,20 +226,20 @@ def test_a_file_says_the_same(tmp_path_factory, world):
         ("known.toml", "requires = []", "known.toml': there is no key 'requires'. The keys are required, forbidden"),
         ("known.toml", "required = [", "known.toml': "),
         ("known.json", "{]", "known.json': "),
-        ("known.json", "[]", "known.json': the keys required, forbidden, .* Got a list"),
+        ("known.json", "[]", "known.json': the file must hold some of the keys required, .* Got a list"),
         ("known.json", '{"roots": "a"}', "known.json': 'roots' must be a list of column names. Got 'a'"),
-        ("known.toml", 'required = [["a", "b"], ["b", "a"]]', "known.toml': No order can have a before b before a"),
-        ("known.yaml", "", "ends in .toml or .json"),
+        ("known.toml", 'required = [["a", "b"], ["b", "a"]]', "known.toml': No order can place a before b before a"),
+        ("known.yaml", "", "must end in .toml or .json"),
     ],
 )
-def test_a_wrong_file_is_told_by_file_and_key(tmp_path, name, text, message):
+def test_a_wrong_file_is_reported_by_file_and_key(tmp_path, name, text, message):
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         Knowledge.read(path)
 
 
-def test_a_file_that_is_not_there_is_told():
+def test_a_missing_file_is_reported():
     with pytest.raises(FileNotFoundError, match=r"There is no file 'nowhere.toml'"):
         Knowledge.read("nowhere.toml")
 
@@ -256,7 +256,7 @@ def table():
     return pd.DataFrame({"a": a, "b": b, "c": c})
 
 
-def test_what_is_known_turns_an_edge_around(table):
+def test_knowledge_reverses_an_edge(table):
     free = CausalDiscovery(prune=CAMPruning()).fit(table)
     assert free.graph_.edges == [("a", "b"), ("b", "c")]
     turned = clone(free).set_params(knowledge=Knowledge(before=[("b", "a")])).fit(table)
@@ -274,13 +274,13 @@ class NoWork(BaseEstimator):
         raise AssertionError("no work before the knowledge is checked")
 
 
-def test_unknown_names_are_told_before_any_work(table):
+def test_unknown_names_are_reported_before_any_work(table):
     known = Knowledge(roots=["age"], required=[("a", "wet")])
     with pytest.raises(
-        ValueError, match=r"no column: 'wet' \(in 'required'\), 'age' \(in 'roots'\). The columns are a, b"
+        ValueError, match=r"of the table. Got 'wet' \(in 'required'\), 'age' \(in 'roots'\). The columns are a, b"
     ):
         CausalDiscovery(order=NoWork(), knowledge=known).fit(table)
-    with pytest.raises(TypeError, match=r"must be a Knowledge. Got a dict; for a file, pass Knowledge.read"):
+    with pytest.raises(TypeError, match=r"must be a Knowledge. Got dict instead. For a file, pass Knowledge.read"):
         CausalDiscovery(order=NoWork(), knowledge={"roots": ["a"]}).fit(table)
 
 
@@ -301,7 +301,7 @@ class Keeper(BaseEstimator):
         return self
 
 
-def test_a_step_that_cannot_or_does_not_obey_is_told_by_name(table):
+def test_a_step_that_cannot_or_does_not_obey_is_named(table):
     class Plain(BaseEstimator):
         def fit(self, X):
             self.order_ = np.arange(np.asarray(X).shape[1])
@@ -310,11 +310,11 @@ def test_a_step_that_cannot_or_does_not_obey_is_told_by_name(table):
     late = Knowledge(before=[("c", "a")])
     nothing_for_it = Knowledge(forbidden=[("c", "a")])
     CausalDiscovery(order=Plain(), prune=Keeper(), knowledge=nothing_for_it).fit(table)
-    with pytest.raises(TypeError, match=r"Plain.fit must take 'before' to obey this. It takes X only"):
+    with pytest.raises(TypeError, match=r"Plain.fit must accept the argument 'before' to obey .*It accepts only X"):
         CausalDiscovery(order=Plain(), prune=Keeper(), knowledge=late).fit(table)
-    with pytest.raises(ValueError, match="Careless has not put 'c' before 'a'"):
+    with pytest.raises(ValueError, match="Careless did not put 'c' before 'a'"):
         CausalDiscovery(order=Careless(), prune=Keeper(), knowledge=late).fit(table)
-    with pytest.raises(ValueError, match="Keeper has kept the edge a -> b, which the knowledge excludes"):
+    with pytest.raises(ValueError, match="Keeper kept the edge a -> b, which the knowledge excludes"):
         CausalDiscovery(order=Careless(), prune=Keeper(), knowledge=Knowledge(forbidden=[("a", "b")])).fit(table)
-    with pytest.raises(ValueError, match="Keeper has left out the required edge a -> b"):
+    with pytest.raises(ValueError, match="Keeper left out the required edge a -> b"):
         CausalDiscovery(order=Careless(), prune=Keeper(0), knowledge=Knowledge(required=[("a", "b")])).fit(table)

@@ -1,4 +1,4 @@
-"""What must precede what: closed, without cycles, obeyed."""
+"""Precedences are transitively closed, free of cycles, and obeyed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_cycle_is_named():
 
 
 @pytest.mark.parametrize("before", [np.zeros((2, 3)), np.full((3, 3), 2), "abc"])
-def test_what_is_no_matrix_of_booleans_is_refused(before):
+def test_anything_but_a_matrix_of_booleans_is_refused(before):
     with pytest.raises(ValueError, match="'before' must be"):
         check_before(before, list("abc"))
 

@@ -1,4 +1,4 @@
-"""What every orderer must do: a permutation that obeys, whatever the table."""
+"""Every orderer must return a permutation that obeys the known precedences, whatever the table."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from sartre.steps import StepTags, tags_of
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """An orderer, made for d columns, and what holds of it.
+    """An orderer, created for d columns, and its properties.
 
     follows_columns: permuting the columns permutes the order. rows_matter: why the order of the rows may change the
-    result; empty where it may not. unit_free: units and offsets change nothing. good: few edges run against its order.
+    result; empty if it may not. unit_free: units and offsets change nothing. good: few edges contradict its order.
     """
 
     make: Callable[[int], Any]
@@ -58,9 +58,9 @@ TABLE = [
     Row(make=lambda _: CaPS(), good=True),
     Row(
         make=lambda _: DiffAN(3, width=16, random_state=0),
-        follows_columns=False,  # the first weights of the network belong to places, not to columns
+        follows_columns=False,  # the initial weights of the network belong to positions, not to columns
         rows_matter="batches and the rows held out are drawn by their numbers",
-        needs="torch",  # unit_free up to rounding, which training may enlarge
+        needs="torch",  # unit_free up to rounding errors, which training may amplify
     ),
     Row(make=lambda d: FixedOrder(list(range(d))), follows_columns=False, unit_free=True),
     Row(make=lambda _: NoGAM(), unit_free=True, good=True),
@@ -68,7 +68,7 @@ TABLE = [
     Row(make=lambda _: R2Sort(), unit_free=True),
     Row(make=lambda _: RandomOrder(random_state=0), follows_columns=False, unit_free=True),
     Row(make=lambda _: RESIT(random_state=0), rows_matter="folds are drawn", unit_free=True, good=True),
-    Row(make=lambda _: SCORE(), good=True),  # of more than five variables the kernel's width is that of some rows
+    Row(make=lambda _: SCORE(), good=True),  # with more than five variables, some rows determine the kernel's width
     Row(make=lambda _: VarianceSort()),
 ]
 KNOWN_COSTS = set(json.loads(COSTS.read_text(encoding="utf-8"))["costs"])
@@ -88,7 +88,7 @@ def rows(wanted=lambda _: True, *, fitted=True):
 
 
 every = rows()
-free = rows(lambda row: tags_of(row.make(2)).learns_order)  # free to obey: a fixed order is what it is
+free = rows(lambda row: tags_of(row.make(2)).learns_order)  # a fixed order cannot be changed to obey
 
 
 def chain(n=80, seed=0):
@@ -111,7 +111,7 @@ def test_tags_say_what_it_costs_in_words_that_the_plan_knows(row):
     assert isinstance(tags, StepTags)
     assert tags.costs is not None
     assert {cost.key for cost in tags.costs} <= KNOWN_COSTS
-    assert tags.counting_cost is None  # pruners count, orderers see the sample
+    assert tags.counting_cost is None  # pruners count all rows, orderers use the sample
     assert not (tags.needs_units and row.unit_free)
 
 
@@ -210,4 +210,4 @@ def test_few_edges_run_against_the_order(row):
     for seed in range(6):
         data = simulate(random_dag(6, 6, random_state=seed), 300, random_state=seed)
         wrong += order_divergence(data.dag, row.make(6).fit(data.X).order_)
-    assert wrong <= 9  # of 36, where chance has 18
+    assert wrong <= 9  # of 36 edges; a random order has 18 on average

@@ -1,4 +1,4 @@
-"""CAM's greedy search: the same as one that fits every model anew."""
+"""CAM's greedy search gives the same result as one that fits every model again."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_with_few_parents_all_pairs_are_still_ordered():
 def test_a_demand_that_runs_through_a_constant_column_is_obeyed():
     x = np.random.default_rng(0).normal(size=(100, 2))
     x[:, 1] += 2 * np.sin(2 * x[:, 0])
-    table = np.column_stack([x, np.ones(100)])  # the data says 0 before 1
+    table = np.column_stack([x, np.ones(100)])  # the data suggest 0 before 1
     before = np.zeros((3, 3), dtype=bool)
     before[1, 2] = before[2, 0] = True
     assert CAM().fit(table).order_.tolist() == [2, 0, 1]

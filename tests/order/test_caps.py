@@ -1,4 +1,4 @@
-"""CaPS: the curvature of a Gaussian is known, and so is what a leaf takes away from it."""
+"""CaPS: the curvature of a Gaussian is known, and so is its change when a leaf is removed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def linear_gaussian(n, seed=0):
 def test_the_criterion_of_a_gaussian_is_the_diagonal_of_its_precision():
     X, precision = linear_gaussian(2000)
     criterion = CaPS(eta=0.01).fit(X).scores_[-1]
-    # A kernel estimate is too flat in the tails: all are smaller than the truth, and by much the same factor.
+    # A kernel estimate is too flat in the tails: all values are smaller than the truth, by similar factors.
     factor = criterion / np.diag(precision)
     assert np.all((factor > 0.5) & (factor < 1.1))
     assert factor.max() / factor.min() < 1.25
@@ -35,7 +35,7 @@ def test_the_parent_score_of_a_leaf_is_the_strength_of_its_edges():
     x = rng.normal(size=(2000, 3))
     x[:, 2] += 1.5 * x[:, 0]
     P = parent_score(x, eta=0.01)
-    # Without x2, the expected curvature of x0 falls from 1 + 1.5^2 to 1, that of x1 stays at 1.
+    # Without x2, the expected curvature of x0 falls from 1 + 1.5^2 to 1, and that of x1 remains 1.
     assert P[0, 2] == pytest.approx(1.5**2, rel=0.25)
     assert P[1, 2] < 0.15
     np.testing.assert_array_equal(np.diag(P), 0)

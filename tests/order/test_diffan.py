@@ -1,4 +1,4 @@
-"""DiffAN: the deciduous formula is exact for Gaussians, and the network's part is repeatable."""
+"""DiffAN: the deciduous formula is exact for Gaussians, and the training of the network is repeatable."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_without_its_leaf_the_network_is_that_of_the_marginal(correction):
         model.train(np.array([0]), 40)
         rule = None
     slope = model.derivatives(Z[:300], 30, np.array([1]), rule)[:, 0].mean()
-    assert slope == pytest.approx(np.sqrt(1 - KEPT[30]), rel=0.15)  # a standard normal, whatever the noise
+    assert slope == pytest.approx(np.sqrt(1 - KEPT[30]), rel=0.15)  # a standard normal, whatever the noise level
 
 
 @needs_torch

@@ -1,4 +1,4 @@
-"""Models grown in Gram form are the models fitted at once."""
+"""Models that are grown in Gram form equal models that are fitted at once."""
 
 from __future__ import annotations
 

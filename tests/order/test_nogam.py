@@ -41,7 +41,7 @@ def test_of_a_linear_gaussian_pair_both_scores_are_lines_in_their_residuals():
     rng = np.random.default_rng(0)
     x = rng.normal(size=600)
     left = NoGAM().fit(np.column_stack([x, x + rng.normal(size=600)])).scores_[-1]
-    # s = -Omega x has s_j = -Omega_jj r_j for both j: all is explained but what the estimates are off.
+    # s = -Omega x has s_j = -Omega_jj r_j for both j: only estimation error remains unexplained.
     assert np.all(left < 0.25)
 
 

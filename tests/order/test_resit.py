@@ -1,4 +1,4 @@
-"""RESIT: any regressor, residuals of rows it has not seen, the same order whatever the threads."""
+"""RESIT takes any regressor, uses residuals of held-out rows, and gives the same order for any number of threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_linear_effects_of_noise_that_is_not_gaussian_are_ordered():
 
 
 def test_rows_are_predicted_by_regressors_that_have_not_seen_them():
-    # One nearest neighbour has no residual at all on its own rows: every variable would look like a leaf.
+    # With one nearest neighbour the residuals on the training rows are zero, so every variable would look like a leaf.
     X = pair()
     scores = RESIT(KNeighborsRegressor(1), random_state=0).fit(X).scores_[-1]
     assert np.all(scores != 0)

@@ -1,4 +1,4 @@
-"""The baselines: sorting by variance, by R^2, and by nothing."""
+"""The baselines: sorting by variance, by R^2, and at random."""
 
 from __future__ import annotations
 

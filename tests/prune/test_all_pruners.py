@@ -1,4 +1,4 @@
-"""What every pruner must do: keep within the order and the masks, and see nothing but relations."""
+"""Every pruner must obey the order and the masks, and depend only on the relations in the data."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from sartre.steps import StepTags, tags_of
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A pruner and what holds of it.
+    """A pruner and its properties.
 
     tests_edges: every edge that it keeps on its own has a p-value. unit_free: units and offsets change nothing.
-    rank_based: nor does any increasing function of a column. rows_matter: why the order of the rows may change the
-    result; empty where it may not. false_edges: how many are expected among six independent normal columns with
-    `null_rows` rows. counts_columns: why a column without any information may change what is said of the others.
+    rank_based: increasing functions of a column change nothing either. rows_matter: why the order of the rows may
+    change the result; empty if it may not. false_edges: expected number among six independent normal columns with
+    `null_rows` rows. counts_columns: why a column without information may change the results of the others.
     """
 
     name: str
@@ -41,15 +41,16 @@ class Row:
     counts_columns: str = ""
 
 
-CAM_LEVEL = 2 * 15 * 0.001  # of 15 tests; as Wood's test with some hundred rows has up to twice its level (README.md)
+# There are 15 tests, and with a few hundred rows Wood's test has up to twice its level (docs/benchmarks.md).
+CAM_LEVEL = 2 * 15 * 0.001
 NOISE = "the filter's column of noise belongs to the rows' numbers"
 TABLE = [
     Row(name="SARTRE", make=lambda: SARTRE(random_state=0), false_edges=0.15),  # its own bound
     Row(
         name="SARTRE-paper",
         make=lambda: SARTRE(penalty=0.1, random_state=0),
-        # A group is chosen if n |Phi' y / n|^2 > n 0.1^2 = 50, a sum of chi-squares with weights of 3 in all or less:
-        # a tail of 1e-9.
+        # A group is chosen if n |Phi' y / n|^2 > n 0.1^2 = 50, for a sum of chi-squares with total weight at most 3:
+        # this has a probability of 1e-9.
         false_edges=1e-6,
         null_rows=5000,
         tests_edges=False,
@@ -95,7 +96,7 @@ def pairs_of(fitted):
 
 
 def assert_same_edges(one, two, rtol=1e-6):
-    """Compare the edges with their numbers, whatever their places."""
+    """Compare the edges and their numbers in any order."""
     tables = (pruner.edges_.set_index(["source", "target"]).sort_index() for pruner in (one, two))
     pd.testing.assert_frame_equal(*tables, rtol=rtol, atol=1e-12)
 
@@ -130,7 +131,7 @@ def test_tags_say_what_it_costs_in_words_that_the_plan_knows(row):
 def test_the_true_edges_of_an_easy_graph_are_found(row, seed):
     found = pairs_of(row.make().fit(easy(seed=seed), NAMES))
     assert found >= TRUE_EDGES
-    assert len(found) <= 14  # half of what the order allows
+    assert len(found) <= 14  # half of the edges that the order allows
 
 
 @every
@@ -299,9 +300,9 @@ def test_nothing_of_the_input_is_modified(row):
     [
         (NAMES[:-1], {}, ValueError, "must list every column exactly once. Missing or repeated: h"),
         ([*NAMES[:-1], "a"], {}, ValueError, "must list every column exactly once. Missing or repeated: a, h"),
-        ([*NAMES[:-1], "z"], {}, ValueError, "Got 'z'; the columns are a, b, c, d, e and 3 more"),
+        ([*NAMES[:-1], "z"], {}, ValueError, "Got 'z' instead. The columns are a, b, c, d, e and 3 more"),
         (range(1, 9), {}, ValueError, "numbers from 0 to 7. Got 8"),
-        (set(NAMES), {}, TypeError, "An order is a sequence of columns, causes before effects. Got a set"),
+        (set(NAMES), {}, TypeError, "An order must be a sequence of columns, causes before effects. Got set"),
         (NAMES, {"candidates": np.ones((7, 8))}, ValueError, r"'candidates' must be a \(8, 8\) matrix of booleans"),
         (
             NAMES,
@@ -331,10 +332,10 @@ def test_a_bad_order_or_mask_is_refused_with_the_reason(row, order, masks, error
 
 @every
 def test_few_edges_come_of_independent_columns(row):
-    """False edges may come in twos, with a pair.
+    """Bound the number of false edges, which may come two at a time with a pair.
 
-    Were each two of them one event of a Poisson number with the expected mean, the bound would be broken with a chance
-    under 1 in 1000.
+    If every two of them were one event of a Poisson variable with the expected mean, the bound would be exceeded with
+    a probability below 1 in 1000.
     """
     n_tables = 30
     bound = 2 * poisson.isf(1e-3, n_tables * row.false_edges / 2)

@@ -1,4 +1,4 @@
-"""CAM-pruning: mgcv's decisions on stored cases, and what must not change them."""
+"""CAM-pruning: mgcv's decisions on stored cases, and changes that must not affect them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sartre.prune.cam import adjusted
 from sartre.simulate import random_dag, simulate
 
 REFERENCE = Path(__file__).parent.parent / "reference"
-CASES = {  # the least Spearman correlation asked for
+CASES = {  # the smallest accepted Spearman correlation
     "er1_d8_n400": 0.9,
     "er2_d10_n1000": 0.9,
     "sf2_d10_n1000_mixed": 0.9,
@@ -31,7 +31,7 @@ def case(request):
     data = pd.read_csv(REFERENCE / f"{request.param}_data.csv")
     order = (REFERENCE / f"{request.param}_order.txt").read_text(encoding="utf-8").split()
     mgcv = pd.read_csv(REFERENCE / f"{request.param}_mgcv.csv")
-    with pytest.warns(UserWarning, match="Few samples") if "wide" in request.param else nullcontext():
+    with pytest.warns(UserWarning, match="few samples per candidate") if "wide" in request.param else nullcontext():
         pruner = CAMPruning().fit(data, order)
     names = list(data.columns)
     mgcv["ours"] = [
@@ -152,7 +152,7 @@ def test_more_candidates_than_samples_are_screened_and_it_says_so():
     with (
         pytest.warns(UserWarning, match="their terms have 3 to 7 splines instead of 10"),
         pytest.warns(
-            UserWarning, match=r"More candidates than the samples can carry for 49 targets \('x11', say\): 1225"
+            UserWarning, match=r"too many candidates for the samples of 49 targets \(for example 'x11'\): 1225"
         ),
     ):
         pruner = CAMPruning().fit(X, range(60))
@@ -162,7 +162,7 @@ def test_more_candidates_than_samples_are_screened_and_it_says_so():
     np.testing.assert_array_equal(pruner.screened_.sum(axis=0), np.maximum(np.arange(60) - 10, 0))
 
 
-@pytest.mark.filterwarnings("ignore:Few samples", "ignore:More candidates")
+@pytest.mark.filterwarnings("ignore:There are few samples", "ignore:There are too many candidates")
 def test_holm_counts_the_candidates_that_were_screened_out():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 101))

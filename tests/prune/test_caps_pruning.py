@@ -1,4 +1,4 @@
-"""CaPS's pruning: fewer candidates in, edges that stand out added, never against the order."""
+"""CaPS's pruning filters the candidates and adds edges that stand out, never against the order."""
 
 from __future__ import annotations
 

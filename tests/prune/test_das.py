@@ -38,7 +38,7 @@ def test_parents_are_found_among_many_variables():
     dag = random_dag(60, 60, random_state=4)
     X = simulate(dag, 800, mechanism="gp-additive", random_state=4).X
     pruner = DAS(prune=SARTRE(0.1, random_state=4)).fit(X, dag.topological_order())
-    assert edge_recall(dag, pruner.candidates_.astype(int)) > 0.7  # ranked by the median size of H_lj: 0.5 to 0.6
+    assert edge_recall(dag, pruner.candidates_.astype(int)) > 0.7  # ranking by the median size of H_lj gives 0.5 to 0.6
 
 
 def test_what_passes_is_pruned_by_the_pruner_given(data, order, fitted):

@@ -1,4 +1,4 @@
-"""Mechanisms: what is said of a variable's parents is said by one fitted function, whoever asks."""
+"""Mechanisms: all statements about a variable's parents come from one fitted function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ORDER = ["mild", "able", "cold", "yield"]
 
 
 def product_table(n=600, seed=0):
-    """Return a table in which `able` and `mild` act together on `yield`, which `cold` moves as well; effects first."""
+    """Return a table in which `able` and `mild` act jointly on `yield`, as does `cold` alone; effects come first."""
     rng = np.random.default_rng(seed)
     mild, able, cold, noise = rng.normal(size=(4, n))
     cold = cold + np.sin(2 * mild)
@@ -54,7 +54,7 @@ def data_of(page):
     return json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
 
 
-# All who ask are told the same
+# All uses of a mechanism agree
 
 
 def test_the_structural_model_has_the_very_mechanisms_and_their_residuals(model, table):
@@ -86,7 +86,7 @@ def test_the_surface_of_a_pair_is_drawn_as_it_was_fitted_whichever_comes_first(m
     turned = drawing.surface(target, (second, first), 7)
     np.testing.assert_array_equal(turned[2], effect.T)
     at = np.column_stack([each.ravel() for each in np.meshgrid(x, y, indexing="ij")])
-    mechanism = model.mechanisms()["yield"]  # of able, cold, mild
+    mechanism = model.mechanisms()["yield"]  # parents: able, cold, mild
     expected = mechanism.surface((0, 2), at).reshape(7, 7) / table["yield"].std(ddof=0)
     np.testing.assert_allclose(effect, expected)
     slopes = np.polyfit((x[:, None] * y).ravel(), effect.ravel() * table["yield"].std(ddof=0), 1)
@@ -97,7 +97,7 @@ def test_the_diagnostics_describe_the_very_residuals(model, table):
     nodes = model.diagnostics_.nodes
     for name in table.columns:
         assert nodes.loc[name, "skewness"] == pytest.approx(skew(model.scm_.residuals[name]))
-    assert nodes.loc["yield", "skewness"] > 0.5  # of the exponential noise, 2 alone; without the pair it is hidden
+    assert nodes.loc["yield", "skewness"] > 0.5  # the exponential noise alone has 2; without the pair this is hidden
     again = diagnose(model, table).nodes
     pd.testing.assert_frame_equal(again, nodes)
 
@@ -106,7 +106,7 @@ def test_a_mechanism_is_the_sum_of_its_curves_and_surfaces(model, table):
     rng = np.random.default_rng(1)
     for name, mechanism in model.mechanisms().items():
         p = len(model.graph_.parents(name))
-        X = 2 * rng.normal(size=(50, p))  # some of it beyond the data
+        X = 2 * rng.normal(size=(50, p))  # some values are beyond the data
         total = np.full(50, mechanism.intercept)
         for parent in range(p):
             total += mechanism.curve(parent, X[:, parent]).values
@@ -131,7 +131,7 @@ def test_mechanisms_are_fitted_once_and_anew_with_every_fit(table):
     model = CausalDiscovery(FixedOrder(["lone", *ORDER]), CAMPruning()).fit(table)
     first = model.mechanisms()
     assert model.mechanisms()["yield"] is first["yield"]
-    assert model.mechanisms(table)["yield"] is first["yield"]  # the very rows
+    assert model.mechanisms(table)["yield"] is first["yield"]  # the same rows as in the fit
     assert mechanisms_of(model, as_table(table))["yield"] is first["yield"]
     scm = model.scm_
     model.fit(product_table(seed=1))
@@ -173,7 +173,7 @@ def test_the_order_of_the_columns_changes_no_mechanism(table):
 
 
 class Doubled:
-    """The function 2 x + 1 of one parent; fitted again, the line of least squares."""
+    """The function 2 x + 1 of one parent; refitting gives the least-squares line."""
 
     pairs = ()
 
@@ -201,7 +201,7 @@ class Doubled:
 
 
 class FirstCausesLast(BaseEstimator):
-    """A pruner that keeps one edge, and knows what it does."""
+    """A pruner that keeps one edge and has its own mechanism for it."""
 
     def fit(self, X, order):
         table = as_table(X)
@@ -253,7 +253,7 @@ def test_a_pruners_own_mechanism_is_fitted_again_to_other_units_and_to_bootstrap
 def test_rows_that_are_not_those_of_the_fit_are_refused():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 2)), columns=["a", "y"])
     model = CausalDiscovery(FixedOrder(["a", "y"]), CAMPruning()).fit(X)
-    with pytest.raises(ValueError, match="100 of them"):
+    with pytest.raises(ValueError, match="must hold the 100 rows"):
         model.mechanisms(X[:50])
     with pytest.raises(ValueError, match=r"must have the columns a, y\. Got a, z"):
         model.mechanisms(X.rename(columns={"y": "z"}))
@@ -267,11 +267,11 @@ def test_mechanisms_that_are_known_are_not_fitted():
     assert found["x2"] is known
 
 
-# What is lost without a parent
+# Strength: the variance lost without a parent
 
 
 def two_valued(n=500, seed=0):
-    """Return three dependent columns of two values each: functions of them are straight lines."""
+    """Return three dependent columns of two values each, so that all functions of them are straight lines."""
     rng = np.random.default_rng(seed)
     common = rng.normal(size=(n, 1))
     X = (rng.normal(size=(n, 3)) + common > [0.0, 0.5, -0.5]).astype(float) * [1.0, 5.0, -0.1]
@@ -279,7 +279,7 @@ def two_valued(n=500, seed=0):
 
 
 def unexplained(X, y):
-    """Return the share of variance that least squares leaves."""
+    """Return the share of variance that least squares does not explain."""
     design = np.column_stack([np.ones(len(y)), X])
     residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
     return residual.var() / y.var()
@@ -389,7 +389,7 @@ def test_diagnostics_and_report_agree_on_tables_with_categories_and_missing_valu
     assert model.diagnostics_.nodes.loc["y", "skewness"] == pytest.approx(skew(drawn.residual[observed]))
 
 
-# What a mechanism keeps
+# Memory of a mechanism
 
 
 def arrays_in(item, seen):

@@ -1,4 +1,4 @@
-"""Required edges stay whatever the tests say, and change nothing else."""
+"""Required edges are kept whatever the tests say, and change nothing else."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_of_two_copies_the_required_one_is_the_cause(data):
     assert fitted.p_values_[0, 2] == 1
 
 
-@pytest.mark.filterwarnings("ignore:Few samples", "ignore:More candidates")
+@pytest.mark.filterwarnings("ignore:There are few samples", "ignore:There are too many candidates")
 def test_no_lack_of_samples_leaves_a_required_parent_untested():
     X = np.random.default_rng(1).normal(size=(20, 30))
     required = np.zeros((30, 30), dtype=bool)
@@ -113,5 +113,5 @@ def test_a_pruner_inside_das_that_cannot_obey_is_refused(data):
             return self
 
     DAS(prune=Everything()).fit(data, range(5))
-    with pytest.raises(TypeError, match=r"Everything.fit must take 'required'"):
+    with pytest.raises(TypeError, match=r"Everything.fit must accept the argument 'required'"):
         DAS(prune=Everything()).fit(data, range(5), required=edges(5, (0, 1)))

@@ -15,7 +15,7 @@ HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{js}
 
 
 def together(n: int = 600, seed: int = 0, names=("a", "b", "c", "d", "lone")) -> pd.DataFrame:
-    """a -> b, and c and b act together on d."""
+    """Return a model of a -> b in which c and b act jointly on d."""
     rng = np.random.default_rng(seed)
     a, c, lone = rng.normal(size=(3, n))
     b = np.sin(2 * a) + rng.normal(size=n) / 2

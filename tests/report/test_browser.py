@@ -1,4 +1,4 @@
-"""The report in a real browser: it opens from disk, alone, and does what it says."""
+"""The report in a real browser: it opens from disk without other files, and its controls work."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def browser():
 
 
 class Opened:
-    """A report in the browser."""
+    """A report that is open in the browser."""
 
     def __init__(self, driver, path):
         self.driver = driver
-        driver.get_log("performance")  # what was before is not ours
+        driver.get_log("performance")  # ignore messages from before the page was opened
         driver.get_log("browser")
         driver.get(path.as_uri())
 
@@ -98,7 +98,7 @@ def test_an_edge_that_is_clicked_or_focused_shows_its_function(opened, model, ta
     kept = page.one("#panel h3").text
     page.run(enter, second)
     assert page.one("#panel h3").text == kept  # it is pinned
-    page.driver.find_element("css selector", "body").send_keys("\ue00c")  # escape lets it go
+    page.driver.find_element("css selector", "body").send_keys("\ue00c")  # escape releases it
     page.run(enter, second)
     assert page.one("#panel h3").text == page.run("return arguments[0].querySelector('title').textContent", second)
     first = page.all("#scroll .edge")[0]
@@ -193,7 +193,7 @@ def test_hostile_names_stay_text(opened, hostile):
         page.run("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", edge)
     assert page.run("return document.scripts.length") == 2
     assert page.all("img") == []
-    assert page.complaints() == []  # a script that had run would have said so, and the policy too
+    assert page.complaints() == []  # a script that had run, or the content policy, would have logged a message
 
 
 def test_light_and_dark_and_a_phone(opened, browser, model, table):

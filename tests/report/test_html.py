@@ -18,7 +18,7 @@ SAMPLED = 3000
 
 
 class Page(HTMLParser):
-    """The tags of a page, the text of its scripts and styles, and everything that could load something."""
+    """The tags of a page, the text of its scripts and styles, and everything that could load a resource."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -90,13 +90,13 @@ def test_without_data_no_sample_is_in_the_page(tmp_path):
     told, data = report(tmp_path, fitted, X)
     untold, without = report(tmp_path, fitted, X, include_data=False)
     digits = [f"{value:.1f}" for value in np.abs(X.to_numpy().ravel()) if value >= 100]
-    assert sum(text in told for text in digits) > 200  # so they would be seen
+    assert sum(text in told for text in digits) > 200  # with data they are in the page
     assert len(data["columns"]["0"]) == len(data["residuals"]["1"]) == 300
-    assert sum(text in untold for text in digits) <= 3  # a number of a curve may look like one by chance
+    assert sum(text in untold for text in digits) <= 3  # a number on a curve may equal one by chance
     assert without["columns"] == without["residuals"] == {}
     assert without["sample"] is None
-    assert any("holds no sample" in note for note in without["notes"])
-    assert any("holds values of 300 samples" in note for note in data["notes"])
+    assert any("contains no samples" in note for note in without["notes"])
+    assert any("contains values of 300 samples" in note for note in data["notes"])
 
 
 def test_many_rows_are_sampled_and_the_page_says_so(tmp_path):
@@ -122,7 +122,7 @@ def test_points_and_curve_are_a_fit_of_the_target(tmp_path, model, table):
     partial = np.interp(data["columns"]["0"], x, shape["values"]) + np.array(data["residuals"]["1"])
     assert (
         np.abs(partial - (table["b"] - table["b"].mean()))[table["a"].abs() < 2].max() < 0.02
-    )  # straight between the points
+    )  # linear between the points
 
 
 def test_units_change_the_axes_and_nothing_else(tmp_path, model, table):
@@ -191,7 +191,7 @@ def test_what_diagnostics_say_comes_first(tmp_path, table):
 
 def test_the_model_writes_its_report_itself(tmp_path, model, table):
     model.report(tmp_path / "own.html", table, include_data=False)
-    assert "holds no sample" in (tmp_path / "own.html").read_text(encoding="utf-8")
+    assert "contains no samples" in (tmp_path / "own.html").read_text(encoding="utf-8")
 
 
 def test_another_table_is_refused_by_name(tmp_path, model, table):
@@ -214,4 +214,4 @@ def test_categories_and_missing_values_can_be_shown(tmp_path):
     fitted.report(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "Levels of categories are drawn at scores" in text
-    assert "10 missing values were filled in" in text
+    assert "10 missing values were imputed" in text

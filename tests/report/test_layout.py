@@ -19,7 +19,7 @@ def test_every_edge_goes_down_from_its_source_to_its_target(seed, n_edges):
     for (source, target), route in zip(dag.edges, layout.routes, strict=True):
         assert np.array_equal(route[0], place[source])
         assert np.array_equal(route[-1], place[target])
-        assert (np.diff(route[:, 1]) == 1).all()  # through every layer in between
+        assert (np.diff(route[:, 1]) == 1).all()  # an edge passes through every layer in between
 
 
 @pytest.mark.parametrize("n_edges", [0, 8, 40])

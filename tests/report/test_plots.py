@@ -30,13 +30,13 @@ def labels(ax) -> set[str]:
 
 
 def saved(ax, tmp_path) -> bool:
-    """Whether the whole figure can be drawn and is no blank sheet."""
+    """Return whether the whole figure can be drawn and is not blank."""
     ax.figure.savefig(tmp_path / "figure.png", dpi=40)
     picture = plt.imread(tmp_path / "figure.png")
     return bool(np.ptp(picture[..., :3]) > 0.5)
 
 
-def test_a_graph_has_a_box_a_variable_and_an_arrow_an_edge(model, tmp_path):
+def test_a_graph_has_one_box_per_variable_and_one_arrow_per_edge(model, tmp_path):
     ax = report.plot_graph(model.graph_, model.edges_)
     assert labels(ax) == set(model.graph_.names)
     assert len(arrows(ax)) == model.graph_.n_edges
@@ -44,7 +44,7 @@ def test_a_graph_has_a_box_a_variable_and_an_arrow_an_edge(model, tmp_path):
     assert saved(ax, tmp_path)
 
 
-def test_causes_stand_above_effects_and_stronger_edges_are_thicker(model):
+def test_causes_are_above_effects_and_stronger_edges_are_thicker(model):
     ax = report.plot_graph(model.graph_, model.edges_)
     height = {text.get_text(): text.get_position()[1] for text in ax.texts}
     assert all(height[source] > height[target] for source, target in model.graph_.edges)
@@ -101,11 +101,11 @@ def test_an_interaction_is_a_heat_map_around_zero(model, table, tmp_path):
     low, high = ax.collections[0].get_clim()
     assert low == -high
     assert saved(ax, tmp_path)
-    with pytest.raises(ValueError, match=r"There are 1 interactions .* Got 1"):
+    with pytest.raises(ValueError, match=r"This model has 1 interactions, .* Got 1"):
         report.plot_interaction(model, table, 1)
 
 
-def test_a_path_has_a_line_an_edge_and_a_count_a_value(model, table):
+def test_a_path_has_one_line_per_edge_and_one_count_per_value(model, table):
     path = model.prune_step_.path(table, model.order_, values=[1e-4, 0.01, 0.1])
     ax = report.plot_path(path)
     rows = [label.get_text() for label in ax.get_yticklabels()]
@@ -121,13 +121,13 @@ def test_the_order_is_drawn_from_cause_to_effect(model):
     assert len(arrows(ax)) == model.graph_.n_edges
 
 
-def test_confidence_has_a_bar_an_edge_and_a_line_at_the_threshold(found):
+def test_confidence_has_one_bar_per_edge_and_a_line_at_the_threshold(found):
     ax = report.plot_confidence(found, threshold=0.8)
     assert [bar.get_width() for bar in ax.containers[0]] == found.frequencies["frequency"].tolist()
     assert ax.lines[0].get_xdata()[0] == 0.8
 
 
-def test_an_embedding_covers_the_variable_once_a_tree(model, table, tmp_path):
+def test_an_embedding_covers_the_variable_once_per_tree(model, table, tmp_path):
     ax = report.plot_embedding(model, table, "a")
     leaves = [bar for container in ax.containers[1:] for bar in container]
     covered = pd.Series([leaf.get_width() for leaf in leaves]).groupby([leaf.get_y() for leaf in leaves]).sum()
@@ -144,19 +144,19 @@ def test_an_overview_goes_from_data_to_graph_and_prunes_what_is_zero(model, tabl
     told = {ax.get_xlabel(): ax.get_title() for ax in axes[3:]}
     assert told == {"a": "kept", "c": "zero: pruned"}
     assert saved(axes[0], tmp_path)
-    with pytest.raises(ValueError, match="'a' is the first of the order"):
+    with pytest.raises(ValueError, match="'a' is first in the order"):
         report.plot_overview(model, table, "a")
 
 
 def test_figures_of_the_method_need_the_method(table):
     fitted = CausalDiscovery(FixedOrder(list(table.columns)), CAMPruning()).fit(table)
-    with pytest.raises(TypeError, match="Got a model with CAMPruning"):
+    with pytest.raises(TypeError, match="Got one pruned by CAMPruning"):
         report.plot_overview(fitted, table)
 
 
-def test_names_are_text_and_no_formulas(hostile, tmp_path):
+def test_names_are_text_and_not_formulas(hostile, tmp_path):
     X, fitted = hostile
-    X = X.rename(columns=lambda name: name.replace("変数", "v"))  # the font has no such letters
+    X = X.rename(columns=lambda name: name.replace("変数", "v"))  # the font lacks these letters
     fitted = CausalDiscovery(FixedOrder(list(X.columns[[0, 2, 1, 3, 4]])), random_state=0).fit(X)
     assert saved(report.plot_graph(fitted.graph_), tmp_path)
     assert saved(report.plot_order(fitted), tmp_path)

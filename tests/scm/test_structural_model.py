@@ -94,7 +94,7 @@ def test_an_interaction_is_averaged_over_the_other_cause(joint):
     found = joint.effect("a", "y", at=[-1.0, 0.0, 1.0], n_bootstrap=10, random_state=0)
     np.testing.assert_allclose(found["mean"], [-1.0, 0.0, 1.0], atol=0.15)  # a E[b], and E[b] = 1
     at_zero = joint.do({"b": 0.0}).effect("a", "y", at=[-1.0, 1.0], n_bootstrap=2, random_state=0)
-    np.testing.assert_allclose(at_zero["mean"], 0.0, atol=0.15)  # the direct effect, b held at 0
+    np.testing.assert_allclose(at_zero["mean"], 0.0, atol=0.15)  # the direct effect with b held at 0
     at_two = joint.do({"b": 2.0}).effect("a", "y", at=1.0, baseline=-1.0, n_bootstrap=2, random_state=0)
     assert at_two["mean"][0] == pytest.approx(4.0, abs=0.4)
 
@@ -113,7 +113,7 @@ def test_intervals_cover_about_as_often_as_they_say():
         scm = StructuralModel.fit(linear(60, [7, seed]), TRIANGLE)
         found = scm.effect("a", "c", at=1.0, baseline=0.0, n_bootstrap=40, level=0.8, n_samples=60, random_state=seed)
         covered.append(found["low"][0] < -5 < found["high"][0])
-    assert 0.6 < np.mean(covered) < 0.97  # 0.8, give or take three standard errors of 30 trials
+    assert 0.6 < np.mean(covered) < 0.97  # 0.8 plus or minus three standard errors of 30 trials
 
 
 def test_a_higher_level_gives_a_wider_interval(straight):
@@ -193,15 +193,15 @@ def test_several_variables_can_be_set_at_once_or_one_after_the_other(straight):
         ({"nobody": 1.0}, ValueError, "'nobody' is not a variable"),
         ({"a": np.nan}, ValueError, "'a' must be set to finite numbers. Got nan"),
         ({"a": [0.0, np.inf]}, ValueError, "'a' must be set to finite numbers. Got inf"),
-        ({"a": "high"}, TypeError, "'a' can be set to numbers only. Got 'high'"),
-        ({"a": "5"}, TypeError, "'a' can be set to numbers only. Got '5'"),
-        ({"a": None}, TypeError, "'a' can be set to numbers only. Got None"),
-        ({"a": [[1.0], [1.0, 2.0]]}, TypeError, "'a' can be set to numbers only"),
-        ("a", TypeError, "Interventions are given by name"),
+        ({"a": "high"}, TypeError, "'a' must be set to numbers. Got 'high'"),
+        ({"a": "5"}, TypeError, "'a' must be set to numbers. Got '5'"),
+        ({"a": None}, TypeError, "'a' must be set to numbers. Got None"),
+        ({"a": [[1.0], [1.0, 2.0]]}, TypeError, "'a' must be set to numbers"),
+        ("a", TypeError, "Interventions must be given by name"),
         ({"a": [[1.0]]}, ValueError, "'a' must be set to a number or to a vector"),
         ({"a": []}, ValueError, "'a' must be set to a number or to a vector"),
-        ({"a": [0.0, 1.0, 2.0]}, ValueError, "'a' must be set to one number, or to one a sample: 5 here. Got 3"),
-        ({"b": lambda b: b[:2]}, ValueError, "'b' must be set to one number, or to one a sample: 5 here. Got 2"),
+        ({"a": [0.0, 1.0, 2.0]}, ValueError, "'a' must be set to one number, or to one .* per sample, 5 here. Got 3"),
+        ({"b": lambda b: b[:2]}, ValueError, "'b' must be set to one number, or to one .* per sample, 5 here. Got 2"),
         ({"b": lambda b: b * np.nan}, ValueError, "'b' must be set to finite numbers"),
     ],
 )
@@ -211,9 +211,9 @@ def test_a_wrong_intervention_is_refused_by_name(straight, given, error, told):
 
 
 def test_a_variable_is_set_once(straight):
-    with pytest.raises(ValueError, match="'a' is under an intervention already"):
+    with pytest.raises(ValueError, match="'a' is already under an intervention"):
         straight.do({"a": 1.0}).do({"a": 2.0})
-    with pytest.raises(ValueError, match="'a' is under an intervention already"):
+    with pytest.raises(ValueError, match="'a' is already under an intervention"):
         straight.do({"a": 1.0}).effect("a", "b")
 
 
@@ -226,11 +226,11 @@ def test_leaving_the_data_gives_a_warning_that_names_the_variable(straight):
         lambda: straight.effect("a", "b", at=1.0, baseline=100.0, n_bootstrap=2, random_state=0),
         lambda: straight.counterfactual(rows, {"a": 100.0}),
     ):
-        with pytest.warns(UserWarning, match="'a' is set to 10.*the data reach from"):
+        with pytest.warns(UserWarning, match="'a' is set to 10.*the data range only from"):
             leave()
 
 
-def test_beyond_the_data_lines_go_on(straight):
+def test_beyond_the_data_functions_continue_as_lines(straight):
     with pytest.warns(UserWarning, match="straight"):
         found = straight.effect("a", "c", at=[10.0, 20.0, 30.0], n_bootstrap=2, random_state=0)["mean"]
     assert found[2] - found[1] == pytest.approx(found[1] - found[0])
@@ -244,7 +244,7 @@ def test_under_the_facts_nothing_changes_by_a_digit(joint, n):
     rows = product(n, 9)
     pd.testing.assert_frame_equal(joint.counterfactual(rows, {}), rows, check_exact=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # these rows are new, and may lie beyond the data
+        warnings.simplefilter("ignore", UserWarning)  # these rows are new and may lie outside the range of the data
         for names in (["a"], ["y"], ["a", "b", "y", "z"]):
             same = joint.counterfactual(rows, {name: rows[name].to_numpy() for name in names})
             pd.testing.assert_frame_equal(same, rows, check_exact=True)
@@ -287,9 +287,9 @@ def test_rows_keep_their_index_and_order_of_columns(straight):
 
 
 def test_rows_of_other_variables_are_refused(straight):
-    with pytest.raises(ValueError, match=r"Only in one of them: c\."):
+    with pytest.raises(ValueError, match=r"These are in only one of them: c\."):
         straight.counterfactual(linear(3)[["a", "b"]], {"a": 1.0})
-    with pytest.raises(ValueError, match=r"Only in one of them: d\."):
+    with pytest.raises(ValueError, match=r"These are in only one of them: d\."):
         straight.counterfactual(linear(3).assign(d=1.0), {"a": 1.0})
     with pytest.raises(ValueError, match="Missing values"):
         straight.counterfactual(linear(3).assign(a=np.nan), {"a": 1.0})
@@ -320,7 +320,7 @@ def test_constants_stay_constant_and_say_nothing():
     with pytest.warns(UserWarning, match="Constant columns"):
         scm = StructuralModel.fit(linear(100).assign(a=0.1), TRIANGLE)
     assert (scm.sample(20, random_state=0)["a"] == 0.1).all()
-    with pytest.warns(UserWarning, match="reach from 0.1 to 0.1"):
+    with pytest.warns(UserWarning, match="range only from 0.1 to 0.1"):
         found = scm.effect("a", "c", at=[0.0, 1.0], n_bootstrap=2, random_state=0)
     assert found["mean"][0] == found["mean"][1]
 
@@ -342,7 +342,7 @@ def test_names_that_are_numbers_go_by_their_text():
 
 def test_wrong_pairs_names_and_settings_are_refused(straight):
     for pair in (("a", "a", "c"), ("a", "c", "b"), ("a", "b", "a")):
-        with pytest.raises(ValueError, match="A pair joins two parents of its target"):
+        with pytest.raises(ValueError, match="A pair must join two parents of its target"):
             StructuralModel.fit(linear(20), TRIANGLE, [pair])
     with pytest.raises(ValueError, match="same variables"):
         StructuralModel.fit(linear(20).rename(columns={"a": "d"}), TRIANGLE)

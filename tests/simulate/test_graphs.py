@@ -81,7 +81,7 @@ def test_the_column_order_tells_nothing(settings):
         backward += int(np.tril(adjacency).sum())
     total = forward + backward
     assert total >= 1800
-    # An edge goes forward with chance one half; edges of a graph are dependent, hence the wide margin.
+    # An edge points forward with probability one half; edges of a graph are dependent, hence the wide margin.
     assert abs(forward / total - 0.5) < 0.05
 
 

@@ -24,7 +24,7 @@ def rbf(points, bandwidth=1.0):
 
 
 def covariance(mechanism, n_draws):
-    """Mean product of two values over independent draws; its standard error is at most sqrt(2 / n_draws) K."""
+    """Return the mean product of two values over independent draws, with standard error at most sqrt(2 / n_draws) K."""
     rng = np.random.default_rng(0)
     draws = np.array([mechanism(POINTS, rng) for _ in range(n_draws)])
     return draws.T @ draws / n_draws
@@ -34,14 +34,14 @@ def covariance(mechanism, n_draws):
 def test_the_covariance_of_a_joint_draw_is_the_unit_bandwidth_kernel(draw, n_draws):
     found, tolerance = covariance(draw, n_draws), 4 * np.sqrt(2 / n_draws)
     assert np.abs(found - rbf(POINTS)).max() < tolerance
-    # The same tolerance tells it from other bandwidths and from an additive draw, so that it means something.
+    # With the same tolerance, other bandwidths and additive draws are rejected, so the test is informative.
     for wrong in (rbf(POINTS, 0.8), rbf(POINTS, 1.25), (rbf(POINTS[:, :1]) + rbf(POINTS[:, 1:])) / 2):
         assert np.abs(found - wrong).max() > tolerance
 
 
 def test_the_covariance_of_an_additive_draw_is_the_sum_of_one_dimensional_kernels():
     found = covariance(lambda points, rng: additive(gp_exact, points, rng), 10_000)
-    tolerance = 4 * 2 * np.sqrt(2 / 10_000)  # variances are two here
+    tolerance = 4 * 2 * np.sqrt(2 / 10_000)  # the variances are two here
     assert np.abs(found - rbf(POINTS[:, :1]) - rbf(POINTS[:, 1:])).max() < tolerance
     assert np.abs(found - 2 * rbf(POINTS)).max() > tolerance
 
@@ -128,4 +128,4 @@ def test_an_additive_mechanism_has_no_interaction(name):
     corners = np.array([[0.0, 0.0], [0.0, 2.0], [2.0, 0.0], [2.0, 2.0]])
     values = choose_mechanism(name, 1, 4)(corners, rng)
     assert np.ptp(values) > 0.1
-    assert values @ [1, -1, -1, 1] == pytest.approx(0, abs=1e-3)  # the jitter's square root bounds it
+    assert values @ [1, -1, -1, 1] == pytest.approx(0, abs=1e-3)  # the bound is the square root of the jitter

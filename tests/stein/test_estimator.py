@@ -24,7 +24,7 @@ def test_the_stored_diagonal_and_column_are_met():
 
 
 def tensor_form(X, eta):
-    """Score and full Hessian as the formulas are printed: an n x n x d tensor and two inverses."""
+    """Return the score and the full Hessian directly from the published formulas, with an n x n x d tensor."""
     n, d = X.shape
     diff = X[:, None, :] - X[None, :, :]
     distances = np.linalg.norm(diff, axis=2)
@@ -65,7 +65,7 @@ def test_a_linear_gaussian_pair_has_its_closed_form_score_and_hessian():
     estimate = Stein(X, eta=0.01)
     inner = np.abs(X).max(axis=1) < 1.5  # a kernel estimate is biased in the tails
     error = (estimate.score() + X @ precision)[inner]
-    assert np.sqrt(np.mean(error**2)) < 0.2  # of a score with standard deviation 1.1
+    assert np.sqrt(np.mean(error**2)) < 0.2  # the score has standard deviation 1.1
     np.testing.assert_allclose(np.median(estimate.hessian_diagonal()[inner], axis=0), -np.diag(precision), atol=0.2)
     np.testing.assert_allclose(np.median(estimate.hessian_column(1)[inner], axis=0), -precision[1], atol=0.2)
 

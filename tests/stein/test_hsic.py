@@ -1,4 +1,4 @@
-"""HSIC: its moments over all permutations, and what it sees."""
+"""HSIC: its moments over all permutations, and the dependence that it detects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Stein estimator on PyTorch: the values of the NumPy form, on the processor and, where there is one, on a GPU."""
+"""The Stein estimator in PyTorch has the values of the NumPy form, on the CPU and, if there is one, on a GPU."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def chain(seed, n=150, d=6):
 
 
 def close(found, expected):
-    """Equal within 1e-9 of the largest value."""
+    """Assert that two arrays are equal within 1e-9 of the largest value."""
     np.testing.assert_allclose(found.cpu().numpy(), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 

@@ -1,4 +1,4 @@
-"""Sparse additive regression; knows nothing of causality."""
+"""Sparse additive regression, independent of the causal code."""
 
 from sartre.additive.regressors import AdditiveRegressor, ShapeFunction, Smooth, SparseAdditiveRegressor
 

@@ -1,4 +1,4 @@
-"""What a regression with few samples or with copies among its variables can be asked to fit."""
+"""Limits on the terms of a regression when samples are few or variables are copies of each other."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 SMALLEST_BASIS = 3
-COPY = 1 - 1e-9  # correlation of the straight lines of a variable and its copy
+COPY = 1 - 1e-9  # the straight lines of a variable and its copy are correlated at least this much
 SAME_SPAN = 0.99
 
 
 def basis_size(n: int, n_terms: int, n_splines: int) -> int:
-    """Return the number of splines a term: CAM's rule, ceil(n / (3 terms)) when there are fewer than 30 samples a term.
+    """Return the number of splines per term by CAM's rule: ceil(n / (3 terms)) below 30 samples per term.
 
     Examples
     --------
@@ -31,11 +31,11 @@ def basis_size(n: int, n_terms: int, n_splines: int) -> int:
 
 
 def first_of_copies(gram: Gram, variables: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which variables are no copy (shifted or scaled, perhaps) of one that stands before them.
+    """Return which variables are not copies (possibly shifted or scaled) of an earlier variable.
 
-    Copies have the same straight line and, so that one common outlier does not make a copy, span the same functions:
-    the inner products of their orthonormal functions then have squares that add up to their number. Categories, which
-    have no line, are copies if they span the same.
+    Copies have the same straight line. They must also span the same functions, so that one shared outlier does not
+    make two variables copies: the squared inner products of their orthonormal functions then add up to the number of
+    functions. Categories have no straight line and are copies if they span the same functions.
     """
     if len(variables) == 0:
         return np.ones(0, dtype=bool)
@@ -55,9 +55,10 @@ def first_of_copies(gram: Gram, variables: NDArray[np.intp]) -> NDArray[np.bool_
 def strongest(
     gram: Gram, target: int, variables: NDArray[np.intp], required: NDArray[np.bool_] | None = None
 ) -> NDArray[np.bool_]:
-    """Return which variables fit into n samples: all, or the required and those that explain most on their own.
+    """Return which variables n samples can support: all, or the required ones and those that explain most on their own.
 
-    n / 4 in all, because each takes at least two coefficients and half of the samples must be left for the noise.
+    At most n / 4 are kept, because each takes at least two coefficients and half of the samples are needed to estimate
+    the noise.
     """
     required = np.zeros(len(variables), dtype=bool) if required is None else required
     capacity = max(1, gram.n // 4, int(required.sum()))

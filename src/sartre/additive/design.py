@@ -1,7 +1,7 @@
-"""Everything that depends on the predictors alone, computed once and shared by all targets.
+"""Quantities that depend on the predictors alone, computed once and shared by all targets.
 
 A column becomes integer codes: bin b holds the values in (edges[b - 1], edges[b]]. A basis is a table with one row per
-bin, which is centred and rotated until its functions are orthogonal over the samples.
+bin. It is centred and rotated so that its functions are orthogonal over the samples.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-RANK_TOL = 1e-12  # directions with a smaller share of the largest eigenvalue are zero (a tree's leaves add up to one)
-ROUGH_TOL = 1e-14  # no direction but the line is smoother than this share of the roughest: rounding
-_GROWTH = 9  # eighths of what the tables need, where they need more room
+RANK_TOL = 1e-12  # eigenvalues below this share of the largest count as zero (a tree's leaves add up to one)
+ROUGH_TOL = 1e-14  # smallest roughness of a penalised direction, relative to the largest; less is rounding
+_GROWTH = 9  # the tables grow to 9/8 of the space they need
 
 
 def encode(column: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[Any]:
@@ -39,19 +39,19 @@ def encode(column: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[A
 
 
 def code_type(n_bins: int) -> type[np.uint8 | np.uint16]:
-    """Return the smallest integer type that numbers the bins; more than 65,536 are refused."""
+    """Return the smallest integer type that numbers the bins; raise an error above 65,536 bins."""
     if n_bins > 1 << 16:
-        raise ValueError(f"At most 65,536 bins a variable are supported. Got {n_bins}. Use fewer trees or leaves.")
+        raise ValueError(f"A variable can have at most 65,536 bins. Got {n_bins} instead. Use fewer trees or leaves.")
     return np.uint8 if n_bins <= 1 << 8 else np.uint16
 
 
 class Basis(NamedTuple):
-    """Basis functions of one variable, as a table: one row a bin, one column a function.
+    """Basis functions of one variable, as a table: one row per bin, one column per function.
 
-    ``edges`` are the bins' B - 1 inner borders: bin b is ``(edges[b - 1], edges[b]]``; with a last border of infinity
-    the last bin is that of missing values (NaN). Smooth functions have a ``penalty``: b' penalty b is the roughness of
-    the function with coefficients b; those of the straight line, which has none, are ``line``: one vector, or one
-    column for each function without a penalty. A penalty of zero throughout has no lines: nothing is rough.
+    ``edges`` are the B - 1 inner borders of the bins: bin b is ``(edges[b - 1], edges[b]]``. If the last border is
+    infinite, the last bin holds the missing values (NaN). Smooth functions have a ``penalty``: b' penalty b is the
+    roughness of the function with coefficients b. ``line`` holds the coefficients of the straight line, which is not
+    penalised: one vector, or one column per unpenalised function. It is None if the penalty is zero throughout.
     """
 
     edges: NDArray[np.float64]
@@ -60,11 +60,11 @@ class Basis(NamedTuple):
     line: NDArray[np.float64] | None = None
 
 
-NOTHING = Basis(np.empty(0), np.empty((1, 0)), np.empty((0, 0)))  # of a column without a value
+NOTHING = Basis(np.empty(0), np.empty((1, 0)), np.empty((0, 0)))  # for a column without observed values
 
 
 def level_basis(column: NDArray[np.float64], scale: float = 1.0) -> Basis:
-    """Return the indicators of the levels 0, 1, ... of a category, without a penalty: its test is the F test.
+    """Return the unpenalised indicators of the levels 0, 1, ... of a category, so that its test is the F test.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def level_basis(column: NDArray[np.float64], scale: float = 1.0) -> Basis:
 
 
 def with_missing(basis: Basis, scale: float = 1.0) -> Basis:
-    """Add a bin for missing values and its indicator, which has no penalty; the other functions are zero there."""
+    """Add a bin for missing values and its unpenalised indicator; the other functions are zero in that bin."""
     bins, functions = basis.table.shape
     table = np.zeros((bins + 1, functions + 1))
     table[:bins, :functions] = basis.table
@@ -102,7 +102,7 @@ def with_missing(basis: Basis, scale: float = 1.0) -> Basis:
 
 
 class Rotation(NamedTuple):
-    """New functions (table - mean) @ vectors, orthogonal over the samples: mean squares and roughness of each."""
+    """New functions (table - mean) @ vectors, orthogonal over the samples, with their mean squares and roughness."""
 
     mean: NDArray[np.float64]
     vectors: NDArray[np.float64]
@@ -111,10 +111,10 @@ class Rotation(NamedTuple):
 
 
 def rotate(basis: Basis, share: NDArray[np.float64]) -> Rotation:
-    """Centre a basis and make its functions orthogonal; `share` is the part of the samples in each bin.
+    """Centre a basis and make its functions orthogonal; `share` is the share of the samples in each bin.
 
-    Without a penalty, V comes from the covariance V D V' of the functions, and norms of coefficients are kept. With
-    one, the functions have mean square one and V also diagonalises the penalty.
+    Without a penalty, V comes from the covariance V D V' of the functions and preserves the norms of coefficients. With
+    a penalty, the functions have mean square one and V also diagonalises the penalty.
     """
     mean = share @ basis.table
     if len(mean) == 0:
@@ -129,7 +129,7 @@ def diagonalise(
     penalty: NDArray[np.float64] | None,
     line: NDArray[np.float64] | None = None,
 ) -> Rotation:
-    """Do what `rotate` does, from the mean and the mean products (k, k) of the centred functions alone."""
+    """Compute the rotation of `rotate` from the mean and the mean products (k, k) of the centred functions alone."""
     values, vectors = np.linalg.eigh(square)
     kept = np.flatnonzero(values > RANK_TOL * values[-1])[::-1]
     values, vectors = values[kept], vectors[:, kept]
@@ -140,7 +140,7 @@ def diagonalise(
         return Rotation(mean, whitened, np.ones(len(kept)), np.zeros(len(kept)))
     inner = whitened.T @ penalty @ whitened
     lines, rest = np.empty((len(kept), 0)), np.eye(len(kept))
-    if line is not None:  # its coordinates among the whitened functions; all that is orthogonal to it is rough
+    if line is not None:  # express it in the whitened functions; everything orthogonal to it is rough
         straight = whitened.T @ (square @ line.reshape(len(mean), -1))
         lines, rest = np.hsplit(np.linalg.qr(np.hstack([straight, rest]))[0], [straight.shape[1]])
     roughness, turn = np.linalg.eigh(rest.T @ inner @ rest)
@@ -153,13 +153,13 @@ class Design(NamedTuple):
     """Codes of every variable and its basis, centred and rotated so that its Gram matrix is diagonal.
 
     With Phi_j the centred basis of variable j on the n samples and Phi_j' Phi_j / n = V D V', variable
-    j has U_j = (centred table) V and D_j in decreasing order, directions with D = 0 left out. Flat arrays:
+    j has U_j = (centred table) V and D_j in decreasing order; directions with D = 0 are left out. The arrays are flat:
     the table of j starts at ``table_start[j]`` (row-major, ``n_bins[j]`` x ``rank[j]``), its D at
     ``spectrum_start[j]``. A variable without a basis (a constant column) has rank 0.
 
-    A basis with a penalty is rotated further, so that D = 1 and its penalty is diagonal too: ``roughness``, at the
-    same places as D, is 0 for the straight line (and whatever else has no penalty), which comes first, then 1 and
-    increasing. It is 0 throughout for other bases.
+    A basis with a penalty is rotated further, so that D = 1 and the penalty is diagonal too. Its diagonal is
+    ``roughness``, stored at the same positions as D: first 0 for the straight line (and any other unpenalised
+    function), then increasing values from 1. It is 0 throughout for other bases.
     """
 
     codes: NDArray[Any]
@@ -192,8 +192,8 @@ def prepare(X: NDArray[np.float64], bases: Iterable[Basis]) -> Design:
     Parameters
     ----------
     X : array of shape (n, d)
-    bases : d bases, one a column
-        They may be made one by one: no more than one is held.
+    bases : d bases, one per column
+        An iterator may build them one by one: only one is held in memory.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def prepare(X: NDArray[np.float64], bases: Iterable[Basis]) -> Design:
         codes[j] = encode(X[:, j], basis.edges)
         rotation = rotate(basis, np.bincount(codes[j], minlength=n_bins[j]) / n)
         table = ((basis.table - rotation.mean) @ rotation.vectors).ravel()
-        if filled + len(table) > len(tables):  # grown in place: a list of tables and their union would be twice as much
+        if filled + len(table) > len(tables):  # grow in place: concatenating a list would need twice the memory
             tables.resize(_GROWTH * (filled + len(table)) // 8, refcheck=False)
         tables[filled : filled + len(table)] = table
         filled += len(table)
@@ -235,7 +235,7 @@ def prepare(X: NDArray[np.float64], bases: Iterable[Basis]) -> Design:
 
 
 def spans(start: NDArray[np.intp], width: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return all places in spans that start somewhere and have some widths, one span after the other.
+    """Return all indices in the spans with the given starts and widths, one span after the other.
 
     Examples
     --------
@@ -246,5 +246,5 @@ def spans(start: NDArray[np.intp], width: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return where each of some spans starts if they follow each other."""
+    """Return the start of each span when spans of the given sizes follow each other."""
     return (np.cumsum(sizes) - sizes).astype(np.intp)

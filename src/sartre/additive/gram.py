@@ -1,7 +1,7 @@
-"""Inner products of basis functions: all that a least-squares fit needs of the rows, wherever the rows are.
+"""Inner products of basis functions: all that a least-squares fit needs to know about the rows.
 
-They come from rows (`gram_of_design`, `gram_of_functions`) or from sums over batches of rows (`smooth_sums.py`);
-whatever works on a `Gram` does not know which.
+They come from rows (`gram_of_design`, `gram_of_functions`) or from sums over batches of rows (`smooth_sums.py`).
+Code that works on a `Gram` does not depend on which.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from sartre.additive.design import starts
 if TYPE_CHECKING:
     from sartre.additive.design import Design
 
-_CHUNK = 1 << 24  # numbers in a block of rows
+_CHUNK = 1 << 24  # the largest number of values in a block of rows
 
 
 class Gram(NamedTuple):
     """Inner products (over n) of all functions of p terms with each other and with t targets.
 
-    A term is a variable, or a pair of them. Term j has the columns ``start[j]`` to ``start[j] + rank[j]`` of ``matrix``
-    (W, W) and of ``cross`` (W, t), and its functions are orthogonal to each other. ``roughness`` (W,) is what a
-    function is penalised by, 0 for a straight line; ``squares`` (t,) are the mean squares of the centred targets, 1
-    where they are standardised.
+    A term is a variable or a pair of variables. Term j has the columns ``start[j]`` to ``start[j] + rank[j]`` of
+    ``matrix`` (W, W) and the same rows of ``cross`` (W, t), and its functions are orthogonal to each other.
+    ``roughness`` (W,) is the penalty of each function, 0 for a straight line; ``squares`` (t,) are the mean squares of
+    the centred targets, 1 where they are standardised.
     """
 
     n: int
@@ -38,7 +38,7 @@ class Gram(NamedTuple):
     roughness: NDArray[np.float64]
 
     def per_term(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum over each term's functions of one number per function, shape (p,)."""
+        """Sum one number per function over the functions of each term, shape (p,)."""
         owner = np.repeat(np.arange(len(self.rank)), self.rank)
         return np.bincount(owner, weights=numbers, minlength=len(self.rank)).astype(np.float64)
 

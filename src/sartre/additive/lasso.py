@@ -1,11 +1,11 @@
-"""The group lasso: one target, its candidate parents, a certified solution; from rows, or from inner products.
+"""The group lasso for one target and its candidates, from rows or from inner products, with certified solutions.
 
     min_b  1/(2n) | y - mean(y) - sum_j Phi_j b_j |^2  +  penalty * sum_j w_j |b_j|_2
 
-This scale (a mean square, raw columns, the intercept by centring) is the one on which the paper's
-penalty of 0.1 works. Every solution carries its duality gap: an upper bound on how far its objective is
-from the optimum. `solve` works on a `Design`; `solve_gram` on a `Gram`, whose rows were added up before, and finds
-the same up to rounding.
+The paper's penalty of 0.1 applies on this scale (a mean square, raw columns, an intercept removed by centring).
+Every solution carries its duality gap: an upper bound on the distance of its objective from the optimum. `solve` works
+on a `Design`; `solve_gram` works on a `Gram`, whose rows are already summed, and finds the same solution up to
+rounding.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_EPOCHS = 10_000
 
 @dataclass(frozen=True)
 class Groups:
-    """The blocks of coefficients of a solution, and how good it is.
+    """The blocks of coefficients of a solution, and its accuracy.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Groups:
         are equal); the block of candidate a ends before ``ends[a]``.
     ends : array of shape (m,)
     objective, gap : float
-        The value reached, and an upper bound on its distance to the optimum.
+        The value reached, and an upper bound on its distance from the optimum.
     n_epochs : int
         Sweeps over the active groups.
     converged : bool
@@ -83,14 +83,14 @@ class Groups:
 
 @dataclass(frozen=True)
 class Solution(Groups):
-    """What `solve` found.
+    """The solution that `solve` returns.
 
     Attributes
     ----------
     residual : array of shape (n,)
         y - mean(y) - fit.
     bounds : array of shape (m,)
-        At least |Phi_j' residual| / n of each candidate.
+        Upper bounds on |Phi_j' residual| / n of each candidate.
     """
 
     residual: NDArray[np.float64]
@@ -104,7 +104,7 @@ class Solution(Groups):
 
 @dataclass(frozen=True)
 class GramSolution(Groups):
-    """What `solve_gram` found.
+    """The solution that `solve_gram` returns.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Terms(NamedTuple):
     """The selected variables of a solution.
 
     variables: positions in the design. strength: share of the target's variance lost when g_j is dropped from the
-    fitted model. margin: norm of the gradient with g_j taken out, over the penalty: 1 is the edge of being pruned.
+    fitted model. margin: norm of the gradient with g_j removed, divided by the penalty; at 1 the variable is dropped.
     """
 
     variables: NDArray[np.intp]
@@ -165,7 +165,7 @@ def solve(
     tol : float
         Stop when the duality gap is at most ``tol * |y - mean(y)|^2 / n``.
     max_epochs : int
-        Give up after so many sweeps (the solution says so).
+        Stop after this many sweeps; ``converged`` of the solution is then False.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def solve(
     if start is None:
         coefficients, residual = np.zeros(ends[-1] if len(ends) else 0), y.copy()
         bounds = np.full(len(candidates), np.inf)
-    else:  # what was safely out at its residual need not be looked at again
+    else:  # groups that the bounds of the start exclude need not be checked again
         coefficients, residual, bounds = start.coefficients.copy(), start.residual.copy(), start.bounds.copy()
     objective, gap, n_epochs, converged = kernels.group_lasso(
         design, y, candidates, penalties, begins, coefficients, residual, bounds, tol, max_epochs
@@ -207,7 +207,7 @@ def solve_path(
     penalties: Iterable[float],
     **options: Any,
 ) -> list[Solution]:
-    """Fit one target at several penalties, each from the solution before it; go from large to small."""
+    """Fit one target at several penalties, best in decreasing order: each solution starts from the previous one."""
     path: list[Solution] = []
     for penalty in penalties:
         path.append(solve(design, target, candidates, penalty, start=path[-1] if path else None, **options))
@@ -215,7 +215,7 @@ def solve_path(
 
 
 def largest_penalty(design: Design, target: NDArray[np.float64], candidates: NDArray[np.intp]) -> float:
-    """Return the smallest penalty at which nothing enters: max_j |Phi_j' (y - mean(y))| / n."""
+    """Return the smallest penalty at which no candidate enters: max_j |Phi_j' (y - mean(y))| / n."""
     return float(gradient_norms(design, target, candidates).max(initial=0.0))
 
 
@@ -248,7 +248,7 @@ def solve_gram(
     tol: float = GAP_TOL,
     max_epochs: int = MAX_EPOCHS,
 ) -> GramSolution:
-    """Fit one target, a column of ``gram.cross``, on its candidates; other parameters as in `solve`."""
+    """Fit one target, a column of ``gram.cross``, on its candidates; the other parameters are those of `solve`."""
     candidates, penalties = _problem(candidates, penalty, weights)
     rank = gram.rank[candidates]
     ends = np.cumsum(rank)
@@ -292,7 +292,7 @@ def _described(
     spectrum_of: Callable[[int], NDArray[np.float64]],
     variance: float,
 ) -> Terms:
-    """Describe the selected variables from their gradients and spectra, by their places among the candidates."""
+    """Describe the selected variables from their gradients and spectra, by their positions among the candidates."""
     chosen = np.flatnonzero(solution.selected)
     strength, margin = np.empty((2, len(chosen)))
     for k, a in enumerate(chosen.tolist()):

@@ -1,4 +1,4 @@
-"""How well the columns of a table predict each other by straight lines."""
+"""How well linear regressions predict the columns of a table from each other."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from sartre.data.table import Table
 
 
-DEPENDENT = 1e-9  # a column that the others leave less than this share of is a function of them, up to rounding
+DEPENDENT = 1e-9  # a column with a smaller unexplained share is a function of the others, up to rounding
 
 
 def explained_by_others(table: Table) -> NDArray[np.float64]:
     """Return the R^2 of the linear regression of every column on all others, shape (d,).
 
-    With C the correlation matrix, R_j^2 = 1 - 1 / (C^-1)_jj. Dependent columns make C singular: its smallest
-    eigenvalues are then kept off zero, which leaves R^2 = 1 for columns that are functions of others (all of them, if
-    there are no more rows than columns) and the R^2 of the rest as it is. Constant columns have 0.
+    With C the correlation matrix, R_j^2 = 1 - 1 / (C^-1)_jj. Dependent columns make C singular. Its smallest
+    eigenvalues are then kept away from zero, which gives R^2 = 1 for columns that are functions of others (for all
+    columns if there are no more rows than columns) and leaves the other R^2 unchanged. Constant columns have 0.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The fitted f(parents): a smooth function of every column, and one of every pair that is named, for any values.
+"""The fitted f(parents): a smooth function of every column and of every named pair, defined for any values.
 
-The smooths are those of `bases/splines.py`; a category has a value per level, and missing values a value of their own.
-A pair has the product of its two straight lines, which is not penalised, and products of rank polynomials, which are:
-the product alone is exact for y = a b, and the polynomials of ranks follow other shapes without being led by outliers.
-How much each term bends comes from REML.
+The smooths are those of `bases/splines.py`. A category has one value per level; missing values have one of their own.
+A pair has the unpenalised product of its two straight lines and penalised products of rank polynomials: the product
+of lines is exact for y = a b, and the rank polynomials fit other shapes without being driven by outliers. REML chooses
+the smoothness of each term.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from sartre.additive.smoothing import solve_smooths, unexplained_share
 from sartre.data.table import mean_and_spread
 
 N_SPLINES = 10
-PAIR_NODES = 256  # values of a column that its part of a pair is kept at: a mechanism does not keep the data
+PAIR_NODES = 256  # a mechanism stores its pair functions at this many values of a column, not the data
 
 
 class ColumnTerm(NamedTuple):
-    """The functions of one column: splines of numbers or indicators of levels, and of missing values if there were any.
+    """The functions of one column: splines or indicators of levels, and an indicator of missing values if it has any.
 
-    Where none were missing at first, a missing number counts as the mean.
+    If no training value was missing, a missing number is treated as the mean.
     """
 
     spline: Spline | None
@@ -50,20 +50,20 @@ class ColumnTerm(NamedTuple):
 
 
 class RankedColumn(NamedTuple):
-    """What a column brings into pairs: at up to 256 of its values (k,), its straight line and polynomials (k, 5)."""
+    """A column's functions in pairs: its straight line and polynomials (k, 5) at up to 256 of its values (k,)."""
 
     values: NDArray[np.float64]
     table: NDArray[np.float64]
 
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return line and polynomials at new values, shape (len(x), 5): straight in between, constant beyond."""
+        """Interpolate line and polynomials linearly at new values, shape (len(x), 5); constant beyond the ends."""
         functions = np.column_stack([np.interp(x, self.values, column) for column in self.table.T])
         functions[np.isnan(x)] = 0.0
         return functions
 
 
 class PairTerm(NamedTuple):
-    """The functions of two columns: the product of their lines, centred, then those of their rank polynomials."""
+    """The functions of two columns: the centred product of their lines, then functions of their rank polynomials."""
 
     sides: tuple[RankedColumn, RankedColumn]
     mean: float
@@ -95,7 +95,7 @@ class FittedTerm(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """What one column does alone: ``values`` at some x, centred, and their standard errors."""
+    """The main effect of one column: its centred ``values`` at some x, and their standard errors."""
 
     values: NDArray[np.float64]
     std: NDArray[np.float64]
@@ -105,18 +105,19 @@ class Curve(NamedTuple):
 class AdditiveMechanism:
     """A fitted function of p columns, in raw units; an implementation of `sartre.steps.Mechanism`.
 
-    Beyond the outermost training values the functions of one column go on straight, those of a pair stay constant.
+    Beyond the outermost training values, functions of one column are extrapolated linearly and those of a pair are
+    constant.
 
     Attributes
     ----------
     intercept : float
         Mean of the target.
     terms : tuple of FittedTerm
-        What is added to it, each with mean zero over the training rows.
+        The terms added to it, each with mean zero over the training rows.
     gram : Gram
-        Inner products of all functions, terms in the same order, and of the standardised target.
+        Inner products of all functions with each other and with the standardised target, in the order of the terms.
     pairs, nominal : tuples
-        Which columns act together, and which are levels.
+        The pairs of columns that interact, and the columns whose values are levels.
 
     Examples
     --------
@@ -135,22 +136,22 @@ class AdditiveMechanism:
     nominal: tuple[int, ...] = ()
 
     def refit(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> AdditiveMechanism:
-        """Return the same kind of function of the same columns, fitted to other rows or units."""
+        """Fit a function of the same form and columns to other rows or units."""
         return fit_mechanism(X, y, self.pairs, self.nominal)
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the function at the rows of X (m, p), shape (m,)."""
+        """Evaluate the function at the rows of X (m, p), shape (m,)."""
         value = np.full(len(X), self.intercept)
         for term in self.terms:
             value += term(X[:, term.columns])
         return value
 
     def residuals(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the function leaves of a target (m,) at the rows of X (m, p)."""
+        """Return the residuals of a target (m,) at the rows of X (m, p)."""
         return y - self.predict(X)
 
     def curve(self, parent: int, x: NDArray[np.float64]) -> Curve:
-        """Return what a parent does alone at values x (m,), with Bayesian standard errors; zero if not fitted."""
+        """Return a parent's main effect at values x (m,), with Bayesian standard errors; zero if it was not fitted."""
         term = self._term((parent,))
         if term is None:
             return Curve(np.zeros(len(x)), np.zeros(len(x)))
@@ -159,7 +160,7 @@ class AdditiveMechanism:
         return Curve(functions @ term.coefficients, np.sqrt(np.maximum(variance, 0.0)))
 
     def surface(self, pair: tuple[int, int], x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what a pair does beyond what each of it does alone, at the rows of x (m, 2), shape (m,)."""
+        """Return the interaction of a pair beyond its main effects, at the rows of x (m, 2), shape (m,)."""
         term = self._term(pair)
         if term is None:
             first, second = pair
@@ -167,7 +168,7 @@ class AdditiveMechanism:
         return np.zeros(len(x)) if term is None else term(x)
 
     def loss_without(self, parent: int) -> float:
-        """Return the share of the target's variance that is lost without a parent, all others fitted again."""
+        """Return the share of the target's variance that is lost without a parent, with the others refitted."""
         others = np.array([k for k, term in enumerate(self.terms) if parent not in term.columns], dtype=np.intp)
         if self.gram is None or len(others) == len(self.terms):
             return 0.0
@@ -189,8 +190,8 @@ def fit_mechanism(
     Parameters
     ----------
     X : array of shape (n, p)
-        NaN where missing. Columns without any variation have no effect; of more than n / 4 terms the strongest n / 4
-        are fitted.
+        NaN where missing. Constant columns have no effect. If there are more than n / 4 terms, only the strongest
+        n / 4 are fitted.
     y : array of shape (n,)
         Without missing values.
     pairs : sequence of pairs of columns
@@ -206,7 +207,7 @@ def fit_mechanism(
     """
     intercept, spread = mean_and_spread(y)
     terms = _terms(X, pairs, nominal)
-    if spread <= 4 * np.finfo(float).eps * abs(intercept) or not terms:  # a constant, up to the last digits
+    if spread <= 4 * np.finfo(float).eps * abs(intercept) or not terms:  # the target is constant up to rounding
         return AdditiveMechanism(intercept, pairs=tuple(pairs), nominal=tuple(nominal))
     functions, roughness = [term(X[:, columns]) for columns, term in terms], [term.roughness for _, term in terms]
     gram = gram_of_functions(functions, roughness, (y - intercept) / spread)
@@ -229,7 +230,7 @@ def fit_mechanism(
 def _terms(
     X: NDArray[np.float64], pairs: Sequence[tuple[int, int]], nominal: Collection[int]
 ) -> list[tuple[tuple[int, ...], ColumnTerm | PairTerm]]:
-    """Return the columns and the functions of every term; none of a constant column."""
+    """Return the columns and the functions of every term; constant columns have no term."""
     n, p = X.shape
     size = basis_size(n, p + len(pairs), N_SPLINES)
     alone = [_column_term(column, size, nominal=j in nominal) for j, column in enumerate(X.T)]
@@ -263,7 +264,7 @@ def _column_term(column: NDArray[np.float64], n_splines: int, *, nominal: bool) 
 def _column_functions(
     column: NDArray[np.float64], smooth: Spline | None, n_levels: int, *, knows_missing: bool
 ) -> NDArray[np.float64]:
-    """Return the functions of a column before they are rotated, at any values, shape (m, K)."""
+    """Evaluate the functions of a column before rotation, at any values, shape (m, K)."""
     missing = np.isnan(column)
     if smooth is None:
         table = (column[:, None] == np.arange(n_levels)).astype(np.float64)

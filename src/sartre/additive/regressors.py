@@ -1,4 +1,4 @@
-"""The scikit-learn faces of the engine: sparse and smooth additive models that can be looked at."""
+"""The engine's scikit-learn estimators: sparse and smooth additive models that can be inspected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Smooth(NamedTuple):
-    """A fitted function on a grid: ``values`` at ``x``, and their standard errors where asked for."""
+    """A fitted function on a grid: ``values`` at ``x``, and their standard errors if requested."""
 
     x: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -37,28 +37,28 @@ class Smooth(NamedTuple):
 
 
 class AdditiveRegressor(RegressorMixin, BaseEstimator):
-    """Regress a target on a sum of smooth functions, one a feature, and test each.
+    """Regress a target on a sum of smooth functions, one per feature, and test each.
 
-    y = intercept + sum_j f_j(x_j) with natural cubic splines, whose smoothness is chosen by REML. It is the model
+    y = intercept + sum_j f_j(x_j) with natural cubic splines, whose smoothness is chosen by REML. This is the model
     that `sartre.prune.CAMPruning` fits to every variable.
 
     Parameters
     ----------
     n_splines : int
-        Basis functions a feature; fewer when there are fewer than 30 samples a feature.
+        Basis functions per feature; fewer are used below 30 samples per feature.
 
     Attributes
     ----------
     intercept_ : float
     edf_ : array of shape (n_features,)
-        Effective degrees of freedom: 1 is a straight line, 0 a feature that was not fitted (constant, a copy of an
-        earlier one, or one too many for the samples).
+        Effective degrees of freedom: 1 for a straight line, 0 for a feature that was not fitted because it is
+        constant, a copy of an earlier one, or among the weakest when there are too many for the samples.
     p_values_ : array of shape (n_features,)
         Wood's (2013) test that the function is zero; NaN where it was not fitted.
     scale_ : float
         Estimated variance of the noise.
     n_splines_ : int
-        Basis functions a feature that were used.
+        Number of basis functions per feature used.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -109,7 +109,7 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return intercept + sum_j f_j(x_j) for every row; beyond the training range the functions go on straight."""
+        """Return intercept + sum_j f_j(x_j) for every row; functions are extrapolated linearly."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return self._mechanism.predict(X)
@@ -119,8 +119,8 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
     ) -> Smooth:
         """Return f_j of a feature, by position or name, at `x` (by default on a grid over its training range).
 
-        The standard errors are Bayesian: f_j plus and minus two of them holds the function about 95 % of the time,
-        on average over x. They do not include the intercept's.
+        The standard errors are Bayesian: f_j plus and minus two of them covers the function about 95 % of the time,
+        on average over x. They do not include the uncertainty of the intercept.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
 
 
 class ShapeFunction(NamedTuple):
-    """A piece-wise constant function: ``values[b]`` on ``(knots[b - 1], knots[b]]``, the ends reaching to infinity."""
+    """A piecewise constant function: ``values[b]`` on ``(knots[b - 1], knots[b]]``; the end intervals are unbounded."""
 
     knots: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -157,23 +157,23 @@ class ShapeFunction(NamedTuple):
 
 
 class SparseAdditiveRegressor(RegressorMixin, BaseEstimator):
-    """Regress a target on a sum of piece-wise constant functions, most of them zero.
+    """Regress a target on a sum of piecewise constant functions, most of them zero.
 
-    y = intercept + sum_j g_j(x_j), where g_j lives on the leaves of a few trees and all g_j are fitted
-    together by the group lasso (the paper's SARTRE framework).
+    y = intercept + sum_j g_j(x_j), where g_j is constant on the leaves of a few trees and all g_j are
+    fitted together by the group lasso (the paper's SARTRE framework).
 
     Parameters
     ----------
     penalty : float
-        Weight of the group norms, in the unit of the target. Zero shrinks nothing and selects nothing.
+        Weight of the group norms, in the unit of the target. With zero, nothing is shrunk and no selection is made.
     embedding : Embedding, optional
-        How features become intervals: five completely random trees of at most eight leaves each by default.
+        How features are split into intervals: by default, five completely random trees of at most eight leaves each.
     tol : float
         Duality gap at which the solver stops, relative to the target's variance.
     max_iter : int
-        Sweeps after which it gives up, with a warning.
+        Number of sweeps after which the solver stops with a warning.
     random_state : int, Generator, RandomState or None
-        Seed of the intervals; a feature's intervals depend on the seed and its name only.
+        Seed of the intervals; a feature's intervals depend only on the seed and its name.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class SparseAdditiveRegressor(RegressorMixin, BaseEstimator):
     feature_importances_ : array of shape (n_features,)
         Root mean square of each g_j over the training samples, in the unit of the target.
     dual_gap_ : float
-        Upper bound on the distance of the objective to its optimum.
+        Upper bound on the distance of the objective from its optimum.
     n_iter_ : int
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -228,8 +228,8 @@ class SparseAdditiveRegressor(RegressorMixin, BaseEstimator):
         solution = solve(design, y, np.arange(X.shape[1]), self.penalty, tol=self.tol, max_epochs=self.max_iter)
         if not solution.converged:
             warnings.warn(
-                f"The group lasso stopped at a duality gap of {solution.gap:.2g}. "
-                "Raise 'max_iter', 'tol' or 'penalty'.",
+                f"The group lasso did not converge: it stopped at a duality gap of {solution.gap:.2g}, so the fit is "
+                "approximate. Raise 'max_iter', 'tol' or 'penalty'.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -246,7 +246,7 @@ class SparseAdditiveRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return intercept + sum_j g_j(x_j) for every row; values never seen fall in the outermost intervals."""
+        """Return intercept + sum_j g_j(x_j) for every row; values out of range fall in the outermost intervals."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         total = np.full(len(X), self.intercept_)

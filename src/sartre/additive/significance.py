@@ -1,9 +1,9 @@
-"""Whether a term is zero: tails of weighted sums of chi-squares, Wood's test, and a covariance for unequal variances.
+"""Tests of whether a term is zero: tails of weighted chi-square sums, Wood's test, and a robust covariance.
 
-The tails are by the saddlepoint approximation of Lugannani and Rice (Kuonen, 1999). With K(t) the logarithm of
+The tails use the saddlepoint approximation of Lugannani and Rice (Kuonen, 1999). With K(t) the logarithm of
 E exp(t sum_k w_k chi^2_{h_k}), K(t) = -1/2 sum_k h_k log(1 - 2 t w_k), and K'(t) = q at the saddlepoint t, the tail
-beyond q is 1 - Phi(r + log(v / r) / r), r = sign(t) sqrt(2 (t q - K(t))), v = t sqrt(K''(t)): within a few percent down
-to the far tail, where matching two moments is wrong by factors.
+beyond q is 1 - Phi(r + log(v / r) / r), r = sign(t) sqrt(2 (t q - K(t))), v = t sqrt(K''(t)). It is accurate to a few
+percent even in the far tail, where matching two moments is wrong by large factors.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def weighted_chi_square_tail(q: float, weights: NDArray[np.float64]) -> float:
 
 
 def weighted_f_tail(total: float, weights: NDArray[np.float64], df: float) -> float:
-    """Return P(sum_k w_k chi^2_1 > total * chi^2_df / df): the tail of a sum of squares in units of estimated noise.
+    """Return P(sum_k w_k chi^2_1 > total * chi^2_df / df), the tail of a sum of squares over the estimated noise.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def _quantile(level: float, weights: tuple[float, ...]) -> float:
     return float(root)
 
 
-SMALL, NEGLIGIBLE = 0.02, 1e-15  # p-values between which the exact tail is worth its time
+SMALL, NEGLIGIBLE = 0.02, 1e-15  # the exact tail is computed for p-values in between
 
 
 def wood_tests(
@@ -80,10 +80,10 @@ def wood_tests(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Test whether each of p smooths is zero (Wood, "On p-values for smooth components", Biometrika 2013).
 
-    T = beta' V^r- beta, where V^r- is the inverse of V restricted to its r largest directions; a fractional
-    r = k + nu gives the k-th and (k+1)-th a share each through the matrix [[1, rho], [rho, nu]],
-    rho^2 = nu (1 - nu) / 2. The sign of rho is arbitrary, so both are taken and averaged. In orthonormal functions
-    coefficients are fitted values, as the test wants.
+    T = beta' V^r- beta, where V^r- is the inverse of V restricted to its r largest directions. A fractional
+    r = k + nu shares the weight between the k-th and (k+1)-th direction through the matrix [[1, rho], [rho, nu]],
+    rho^2 = nu (1 - nu) / 2. The sign of rho is arbitrary, so the results of both signs are averaged. The test is
+    defined for fitted values; in orthonormal functions, coefficients are equivalent to fitted values.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ def wood_tests(
     Returns
     -------
     statistic, p_value : arrays of shape (p,)
-        T / r, and its tail: F(r, residual_df) where r is whole or the p-value is not small; else the ratio of the
-        weighted sum of chi-squares that T then is to the noise's. NaN without residual degrees of freedom; 0 and 1
-        for a smooth without coefficients.
+        T / r, and its tail: that of F(r, residual_df) where r is an integer or the p-value is not small; otherwise
+        that of the ratio of a weighted sum of chi-squares, the distribution of T, to the estimated noise. NaN without
+        residual degrees of freedom; 0 and 1 for a smooth without coefficients.
 
     Examples
     --------
@@ -128,12 +128,12 @@ MOST_LEVERAGE = 0.9
 def robust_covariance(
     solved: Solved, functions: NDArray[np.float64], residual: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the covariance V (q, q) of a fit's coefficients that holds whatever the variance of each sample's noise.
+    """Return the covariance V (q, q) of a fit's coefficients, valid for any noise variance of each sample.
 
-    With X the functions (n, q) in use, P = (X'X / n + L)^-1 and e the residuals (n,), each over one minus its leverage
-    (HC3), V = P (X' diag(e^2) X / n + sigma^2 L) P / n. Where all samples have the variance sigma^2 this is the
-    Bayesian covariance sigma^2 P / n that Wood's test uses: the penalty's part, which stands for the bias of smoothing,
-    is kept, and only the sampling part follows the samples.
+    With X the functions (n, q) in use, P = (X'X / n + L)^-1 and e the residuals (n,), each divided by one minus its
+    leverage (HC3), V = P (X' diag(e^2) X / n + sigma^2 L) P / n. If all samples have variance sigma^2, this is the
+    Bayesian covariance sigma^2 P / n that Wood's test uses: the penalty's part, which accounts for smoothing bias, is
+    unchanged, and only the sampling part is estimated from the residuals.
     """
     n = len(residual)
     turned = functions @ solved.inverse
@@ -144,7 +144,7 @@ def robust_covariance(
 
 
 def leverages(turned: NDArray[np.float64], functions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much of every sample's own value is in its fitted value (but for the mean's part), shape (n,).
+    """Return the leverage of every sample, excluding the mean's contribution, shape (n,).
 
     turned (n, q): the functions (n, q) that the model uses, times P.
     """

@@ -1,12 +1,12 @@
-"""What any part of the rows can contribute to a model of smooths: inner products of hat functions, in whole numbers.
+"""The contribution of any batch of rows to a model of smooths: integer inner products of hat functions.
 
-Every column has nodes, and a hat function for each: 1 there, 0 at the other nodes, straight between. All functions that
-are straight between the nodes are sums of hats, so from the inner products of the hats of any two columns come those of
-smooths with few knots or with many, without another look at the rows. The straight lines are the columns themselves,
-as targets are: their sums by every column's hats, and their products, are added up too.
+Every column has nodes with one hat function each: 1 at its node, 0 at the others, linear in between. All functions that
+are linear between the nodes are sums of hats. The inner products of the hats of any two columns therefore give those of
+smooths with any number of knots, without another pass over the rows. The straight lines and the targets are the columns
+themselves: their products with each other and with every column's hats are added up too.
 
-Weights between two nodes are whole numbers of 1 / 4096, values of 2^-16 standard deviations: all sums are exact, and
-the same to the last bit however the rows are cut into parts, and in whatever order the parts are added.
+Weights between two nodes are integer multiples of 1 / 4096, values of 2^-16 standard deviations. All sums are therefore
+exact: they are identical to the last bit however the rows are split and in whatever order the parts are added.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from sartre.additive.design import diagonalise, starts
 from sartre.additive.gram import Gram
 from sartre.additive.kernels import sums as kernels
 
-MOST_NODES = 64  # of a column: the table of a pair, 32 KB, stays in a cache
-TABLE_BYTES = 1 << 29  # of the tables of all pairs: with more than 181 columns, fewer nodes
-FULL = 1 << 12  # the weight of one node
-STEP = 2.0**16  # a standard deviation in fixed point
-OUTERMOST = 2.0**21  # 32 standard deviations; values beyond are counted there
-EXACT_ROWS = 2048  # 2^11 products of 2^42 at most: their sums are exact in double precision
-LARGEST_SUM = 2**62  # of squares: one more batch of rows might not fit into 64 bits
-DEPENDENT_SHARE = 1e-10  # of its mean square that a function must keep when those before it are taken off
+MOST_NODES = 64  # per column, so that the table of a pair (32 KB) stays in the cache
+TABLE_BYTES = 1 << 29  # limit for the tables of all pairs; beyond 181 columns there are fewer nodes
+FULL = 1 << 12  # the weight of a value that lies on a node
+STEP = 2.0**16  # one standard deviation in fixed point
+OUTERMOST = 2.0**21  # 32 standard deviations; values further out are clipped here
+EXACT_ROWS = 2048  # sums of 2^11 products of at most 2^42 are exact in double precision
+LARGEST_SUM = 2**62  # a larger sum of squares might overflow 64 bits with the next batch of rows
+DEPENDENT_SHARE = 1e-10  # directions with a smaller share of the largest variance are dropped
 
 
 @dataclass(frozen=True)
 class SmoothTotals:
-    """What n rows contribute; the totals of two parts of the rows add up (``a + b``), exactly.
+    """The totals of n rows; the totals of two batches add up exactly (``a + b``).
 
     Attributes
     ----------
     n : int
     pairs : int64 array
-        Products of two columns' hats: a table of nodes by nodes for each pair (0, 1), (0, 2), ..., (1, 2), ...
+        Products of two columns' hats: one nodes-by-nodes table per pair (0, 1), (0, 2), ..., (1, 2), ...
     own : int64 array of shape (nodes of all columns, 2)
-        Squares of each hat, and its products with the next one.
+        Sums of squares of each hat, and of its products with the next hat.
     sums : int64 array of shape (nodes of all columns, d)
-        Every column's values by all hats.
+        Sums of every column's values, weighted by each hat.
     line_products : int64 array of shape (1 + d, 1 + d)
-        Of the constant and all columns' values.
+        Products of the constant and all columns' values.
     """
 
     n: int
@@ -58,7 +58,10 @@ class SmoothTotals:
     def __add__(self, other: SmoothTotals) -> SmoothTotals:
         total = SmoothTotals(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
         if np.diag(total.line_products).max(initial=0) > LARGEST_SUM:
-            raise ValueError("Too many rows, or far larger values than in the sample, for sums of 64 bits.")
+            raise ValueError(
+                "The sums of squares must fit into 64 bits. There are too many rows, or values far larger than in the "
+                "sample. Use fewer rows, or check the columns for outliers."
+            )
         return total
 
 
@@ -68,11 +71,11 @@ class SmoothCounter:
 
     Attributes
     ----------
-    nodes : d arrays, increasing, two values or more each
+    nodes : d increasing arrays of two or more values
     centre, scale : arrays of shape (d,)
-        Values are centred and scaled before they are rounded: mean and standard deviation of a sample.
+        Mean and standard deviation of a sample, by which values are centred and scaled before rounding.
     varied : boolean array of shape (d,)
-        Which columns vary in the sample; others have no functions.
+        Which columns vary in the sample; the others have no functions.
 
     Examples
     --------
@@ -100,7 +103,7 @@ class SmoothCounter:
 
     @property
     def n_nodes(self) -> NDArray[np.intp]:
-        """Nodes of every column."""
+        """Number of nodes of every column."""
         return np.array([len(nodes) for nodes in self.nodes], dtype=np.intp)
 
     def count(self, values: NDArray[np.float64]) -> SmoothTotals:
@@ -131,10 +134,10 @@ class SmoothCounter:
         ----------
         totals : SmoothTotals
         n_splines : int
-            Knots of every column, at most as many as nodes.
+            Number of knots per column, at most the number of nodes.
         columns : array of ints, optional
-            Which columns, as variables and as targets; all by default. One that does not vary has no function, and its
-            part of ``cross`` is zero.
+            The columns to use as variables and as targets; all by default. A column that does not vary has no
+            functions, and its part of ``cross`` is zero.
         """
         chosen = np.arange(len(self.nodes)) if columns is None else np.asarray(columns, dtype=np.intp)
         tables, rough = zip(*(self._bent(totals, int(j), n_splines) for j in chosen), strict=True)
@@ -157,7 +160,7 @@ class SmoothCounter:
         return _orthonormal_gram(totals.n, covariance, rank, rough)
 
     def _bent(self, totals: SmoothTotals, j: int, n_splines: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the functions of a column that bend, at its nodes, centred over all rows, and their roughness."""
+        """Return the nonlinear functions of a column at its nodes, centred over all rows, and their roughness."""
         nodes = self.nodes[j]
         standard = (nodes - self.centre[j]) / self.scale[j]
         knots = np.quantile(standard, np.linspace(0, 1, min(n_splines, len(nodes))))
@@ -183,7 +186,7 @@ class SmoothCounter:
         return table.reshape(n_nodes[j], n_nodes[k]) / unit
 
     def _sums(self, totals: SmoothTotals, j: int) -> NDArray[np.float64]:
-        """Return the inner products (over n) of the hats of a column with the standardised values of all."""
+        """Return the inner products (over n) of a column's hats with the standardised values of all columns."""
         first = starts(self.n_nodes)[j]
         return totals.sums[first : first + self.n_nodes[j]] / (totals.n * FULL * STEP)
 
@@ -191,7 +194,7 @@ class SmoothCounter:
 def _orthonormal_gram(
     n: int, covariance: NDArray[np.float64], rank: NDArray[np.intp], rough: Sequence[NDArray[np.float64]]
 ) -> Gram:
-    """Turn every column's functions, a straight line first, into orthonormal ones; those that vanish are left out."""
+    """Make every column's functions, straight line first, orthonormal; functions that vanish are left out."""
     start = starts(rank)
     turn, roughness = np.zeros_like(covariance), np.zeros(len(covariance))
     for j in np.flatnonzero(rank > 0).tolist():
@@ -210,12 +213,12 @@ def _orthonormal_gram(
 def orthonormal(
     covariance: NDArray[np.float64], roughness: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Turn the functions of a column so that both their covariance and their penalty are diagonal.
+    """Rotate the functions of a column so that both their covariance and their penalty are diagonal.
 
     Parameters
     ----------
     covariance : array of shape (k, k)
-        Of a straight line and k - 1 functions that bend.
+        Covariance of a straight line and k - 1 nonlinear functions.
     roughness : array of shape (k,)
         The diagonal of their penalty; zero for the line.
 
@@ -224,7 +227,7 @@ def orthonormal(
     vectors : array of shape (k, k)
         New functions in terms of the old; zero where a function is a combination of those before it.
     roughness : array of shape (k,)
-        Of the new functions: zero for the line, then 1 and increasing.
+        Roughness of the new functions: zero for the line, then increasing from 1.
 
     Examples
     --------
@@ -236,7 +239,7 @@ def orthonormal(
     if not covariance[0, 0] > 0:
         return vectors, new
     vectors[0, 0] = 1 / np.sqrt(covariance[0, 0])
-    off = covariance[0, 1:] / covariance[0, 0]  # of the line in the others
+    off = covariance[0, 1:] / covariance[0, 0]  # coefficients of the line in the other functions
     inner = covariance[1:, 1:] - np.outer(off, covariance[0, 1:])
     values, turned = np.linalg.eigh(inner)
     usable = values > DEPENDENT_SHARE * max(values.max(initial=0.0), DEPENDENT_SHARE)
@@ -250,10 +253,10 @@ def orthonormal(
 
 
 def _nodes(column: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    """Choose the nodes of a column: its values if they are few; else half of them by rank and half by distance.
+    """Choose the nodes of a column: all values if there are few, otherwise half by rank and half by distance.
 
-    With F the share of values up to x and U the share of the range, they are at equal steps of F + U: tails have nodes
-    too.
+    With F the share of values up to x and U the share of the range, nodes lie at equal steps of F + U, so that the
+    tails have nodes too.
     """
     values, counts = np.unique(column, return_counts=True)
     if len(values) == 1:

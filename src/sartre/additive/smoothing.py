@@ -1,12 +1,12 @@
-"""Additive models of penalised smooths: how smooth each term is comes from REML, whether it is needed from Wood's test.
+"""Additive models of penalised smooths: REML chooses the smoothness of each term, and Wood's test its significance.
 
 A variable's functions are orthonormal over the samples (`design.py`): first its straight line, unpenalised, then its
 wiggles with roughness s_k >= 1. With lambda_j the smoothing parameter of term j,
 
     min_b  | y - sum_j Phi_j b_j |^2 / n  +  sum_j lambda_j sum_k s_jk b_jk^2
 
-needs nothing but the Gram matrix of all functions, so that a fit costs nothing that grows with n. The lambda_j minimise
-the restricted likelihood; a term whose optimum is lambda = infinity is a straight line and costs one column.
+needs only the Gram matrix of all functions, so the cost of a fit does not grow with n. The lambda_j maximise the
+restricted likelihood; a term whose optimum is lambda = infinity is a straight line and costs one column.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from sartre.additive.gram import Gram
 
 
-MARGIN = 6.0  # below minus the log of the largest roughness there is no penalty at all
-LINE_RIDGE = 1e-10  # of the lines: exactly dependent columns share their effect
-REML_TOL = 1e-3  # of the derivative of twice the log likelihood
+MARGIN = 6.0  # log lambda may fall this far below -log(largest roughness), where the penalty is negligible
+LINE_RIDGE = 1e-10  # ridge on the lines, so that exactly dependent columns share their effect
+REML_TOL = 1e-3  # tolerance for the derivative of twice the log likelihood
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SmoothFit:
     ----------
     variables : array of shape (p,)
     coefficients : list of p arrays
-        In the rotated, orthonormal functions of each variable; zeros where a term is a straight line.
+        Coefficients of the rotated, orthonormal functions of each variable; zero beyond the first for a straight line.
     covariances : list of p arrays
         Bayesian covariance of the coefficients (Wood, 2013).
     log_lambda : array of shape (p,)
@@ -69,7 +69,7 @@ class SmoothFit:
 
 
 class Solved(NamedTuple):
-    """A fitted model, before anything is said of its terms.
+    """A fitted model before its terms are described and tested.
 
     columns, owner, penalty (q,): columns of the Gram matrix in use, the term of each and its lambda s. inverse (q, q):
     (M + L)^-1; beta (q,). log_lambda (p,): infinity for a straight line. edf (q,): effective degrees of freedom.
@@ -105,9 +105,9 @@ def solve_smooths(
         Column of ``gram.cross``.
     variables : array of ints, shape (p,)
     start : array of shape (p,), optional
-        First log lambda; straight lines by default.
+        Initial log lambda; straight lines by default.
     tol : float
-        Largest derivative of (twice) the likelihood with respect to a log lambda that is zero enough.
+        Derivatives of twice the log likelihood with respect to log lambda below this value count as zero.
     """
     model = _Model(gram, target, variables)
     log_lambda = np.full(len(variables), np.inf)
@@ -116,7 +116,7 @@ def solve_smooths(
     point = empty_point(len(model.term), len(variables))
     deviance, n_iterations, converged = smoothness(model.wiggles, log_lambda, tol, point)
     if np.isnan(deviance):
-        raise np.linalg.LinAlgError("A Gram matrix is not positive definite.")
+        raise np.linalg.LinAlgError("The Gram matrix is not positive definite. Check the columns for extreme values.")
     bent = point.columns[: point.size[0]]
     P, beta = model.solution(point)
     penalty = np.concatenate([np.zeros(len(model.lines)), point.penalty[: len(bent)]])
@@ -132,18 +132,18 @@ def solve_smooths(
 
 
 def unexplained_share(gram: Gram, target: int, solved: Solved) -> float:
-    """Return the share of a standardised target's variance that a fit leaves."""
+    """Return the share of a standardised target's variance that a fit does not explain."""
     columns, beta = solved.columns, solved.beta
     return float(1.0 - beta @ (2 * gram.cross[columns, target] - submatrix(gram.matrix, columns, columns) @ beta))
 
 
 def fit_smooths(gram: Gram, target: int, variables: NDArray[np.intp]) -> SmoothFit:
-    """Fit one target on the smooths of some variables (none of rank 0), choose their smoothness, test each."""
+    """Fit one target on the smooths of some variables (none of rank 0), choose their smoothness and test each."""
     return describe_smooths(gram, solve_smooths(gram, target, variables))
 
 
 class TermTests(NamedTuple):
-    """Of every term: effective and reference degrees of freedom, the statistic of Wood's test and its p-value."""
+    """The effective and reference degrees of freedom, test statistic and p-value of every term (Wood's test)."""
 
     edf: NDArray[np.float64]
     ref_df: NDArray[np.float64]
@@ -152,7 +152,7 @@ class TermTests(NamedTuple):
 
 
 def term_tests(gram: Gram, solved: Solved, covariance: NDArray[np.float64] | None = None) -> TermTests:
-    """Test every term of a fitted model; the coefficients' covariance is Bayesian if not given."""
+    """Test every term of a fitted model; the covariance of the coefficients is Bayesian by default."""
     covariance = solved.inverse * (solved.scale / gram.n) if covariance is None else covariance
     F = np.eye(len(solved.penalty)) - solved.inverse * solved.penalty  # (M + L)^-1 M
     p = len(solved.variables)
@@ -192,7 +192,7 @@ def describe_smooths(gram: Gram, solved: Solved) -> SmoothFit:
 
 
 class _Model:
-    """The functions of some variables, the straight lines projected off.
+    """The functions of some variables, with the straight lines projected out.
 
     lines (l,), columns (w,): columns of the Gram matrix without and with roughness; line_term (l,), term (w,): the
     term of each. C = M_ww - M_wl M_ll^-1 M_lw and u = b_w - M_wl M_ll^-1 b_l; unexplained = 1 - b_l' M_ll^-1 b_l.
@@ -223,7 +223,7 @@ class _Model:
         )
 
     def solution(self, point: Point) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return (M + L)^-1 and the coefficients over [lines, bent wiggles], by blocks."""
+        """Return (M + L)^-1 and the coefficients over [lines, active wiggles], by blocks."""
         k, w = len(self.W), int(point.size[0])
         P, beta = np.empty((k + w, k + w)), np.empty(k + w)
         turn = self.W.T @ self.half[:, point.columns[:w]]

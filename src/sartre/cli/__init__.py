@@ -29,7 +29,7 @@ def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
+            stream.reconfigure(errors="replace")  # a name that the terminal cannot show must not cause a failure
     app(prog_name="sartre")
 
 
@@ -50,7 +50,8 @@ def sartre(
 ) -> None:
     """Learn a causal graph from a table of observations.
 
-    First an order of the variables, causes before effects; then every edge that the data does not need is dropped.
+    It first learns an order of the variables, causes before effects, and then drops every edge that the data do not
+    need.
 
-    Try it on the protein data that comes along: sartre discover sachs
+    Try it on the included protein data: sartre discover sachs
     """

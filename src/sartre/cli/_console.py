@@ -18,16 +18,16 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-SECONDS_BETWEEN_LINES = 1.5  # two seconds of silence look like a hang, and a busy machine is late
-LONG_RUN = 0.05, 60.0  # share of the time so far that a long run may be silent, and the longest silence
+SECONDS_BETWEEN_LINES = 1.5  # two seconds of silence look like a hang, and a busy machine is slow
+LONG_RUN = 0.05, 60.0  # share of the elapsed time that a long run may be silent, and the longest silence
 UNEXPECTED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-EXIT_CODES = "Exit codes: 0 fine, 1 unexpected failure, 2 bad input or settings, 130 interrupted."
+EXIT_CODES = "Exit codes: 0 success, 1 unexpected failure, 2 bad input or settings, 130 interrupted."
 _COUNT = re.compile(r"(?P<stage>[^:]+): (?P<done>\d+) of (?P<total>\d+)\b")
 _REMEDIES = {
     errno.ENOSPC: "free some space, or choose another disk",
     errno.EDQUOT: "free some space, or choose another disk",
-    errno.EACCES: "ask for the right to use it, or choose another",
-    errno.EPERM: "ask for the right to use it, or choose another",
+    errno.EACCES: "ask for permission to use it, or choose another",
+    errno.EPERM: "ask for permission to use it, or choose another",
     errno.EROFS: "choose another folder",
 }
 
@@ -37,7 +37,7 @@ err = Console(markup=False, highlight=False, emoji=False, stderr=True)
 
 @contextmanager
 def guarded(*, debug: bool) -> Iterator[None]:
-    """Turn every failure into one sentence and its exit code; `debug` shows the traceback before."""
+    """Turn every failure into one sentence and its exit code; `debug` shows the traceback first."""
     try:
         with _warnings_in_one_line():
             yield
@@ -45,7 +45,7 @@ def guarded(*, debug: bool) -> Iterator[None]:
     except KeyboardInterrupt:
         err.print("Stopped.")
         raise typer.Exit(INTERRUPTED) from None
-    except Exception as error:  # noqa: BLE001 - an error is a result too
+    except Exception as error:  # noqa: BLE001 - every failure is reported
         if debug:
             traceback.print_exc()
         sentence, code = _told(error)
@@ -54,22 +54,22 @@ def guarded(*, debug: bool) -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Write out what was printed, so that a full disk is told and not met at the very end."""
+    """Write out what was printed, so that a full disk is reported here and not at exit."""
     try:
         sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would fail on it once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python fails again at exit
         raise
 
 
 def _told(error: Exception) -> tuple[str, int]:
-    """Return a failure in one sentence, and its exit code."""
+    """Describe a failure in one sentence, and return it with its exit code."""
     if isinstance(error, OSError) and error.errno is not None:
         remedy = _REMEDIES.get(error.errno, "check its name and folder")
         place = "standard output" if error.filename is None else f"'{error.filename}'"
         return f"{error.strerror}: {place}; {remedy}.", BAD_INPUT
     if isinstance(error, MemoryError):
-        return "There is not enough memory for this; take fewer rows or columns.", BAD_INPUT
+        return "There is not enough memory for this; use fewer rows or columns.", BAD_INPUT
     text = " ".join(str(error).split())
     if isinstance(error, (ValueError, TypeError, OSError, ImportError)):
         return text, BAD_INPUT
@@ -91,9 +91,9 @@ def _warnings_in_one_line() -> Iterator[None]:
 
 @contextmanager
 def progress(first: str) -> Iterator[Callable[[str], None]]:
-    """Show where the work stands, on standard error: a bar on a terminal, else a line every two seconds, later fewer.
+    """Show progress on standard error: a bar on a terminal, else a line every two seconds, and later less often.
 
-    The text is that of the library's latest log record; what is yielded begins a stage that has none yet.
+    The text is that of the library's latest log record; the function that is yielded begins a stage without records.
     """
     view = _Bar() if err.is_terminal else _Lines()
     handler = _Handler(view)
@@ -111,7 +111,7 @@ def progress(first: str) -> Iterator[Callable[[str], None]]:
 
 
 class _Handler(logging.Handler):
-    """Pass on log messages; those of the steps inside a stability selection, many at a time, are left out."""
+    """Pass on log messages, except those of the many steps that run at once inside a stability selection."""
 
     def __init__(self, view: _Bar | _Lines) -> None:
         super().__init__(logging.INFO)
@@ -129,7 +129,7 @@ class _Handler(logging.Handler):
 
 
 class _Lines:
-    """One line at once, then one after each `pause`, from a thread of its own: nothing that is slow holds it up."""
+    """Print one line at once, then one after each `pause`, from a separate thread that slow work cannot delay."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -153,12 +153,12 @@ class _Lines:
         elapsed = 0.0
         while not self._ended.wait(pause(elapsed)):
             elapsed = time.monotonic() - self._began
-            with suppress(OSError):  # standard error may be gone; the work goes on
+            with suppress(OSError):  # standard error may be closed; the work continues
                 err.print(f"{self._text} ({elapsed:.0f} s)", soft_wrap=True)
 
 
 def pause(elapsed: float) -> float:
-    """Return the seconds to the next line of a run: two at first, a minute in a run of hours.
+    """Return the seconds until the next line of a run: 1.5 at first, and a minute in a run of hours.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def pause(elapsed: float) -> float:
 
 
 class _Bar:
-    """A line of the terminal that says what is done, since when, and how long it will take; it leaves nothing."""
+    """A line on the terminal with the current stage, its elapsed and its remaining time; it is erased at the end."""
 
     def __init__(self) -> None:
         text = TextColumn("{task.description}", markup=False)
@@ -187,7 +187,7 @@ class _Bar:
         count = _COUNT.match(text)
         stage = count["stage"] if count else text.partition(":")[0]
         total, done = (int(count["total"]), int(count["done"])) if count else (None, 0)
-        if stage != self._stage:  # its time counts anew
+        if stage != self._stage:  # a new stage starts its own time
             self._stage = stage
             self._bar.remove_task(self._task)
             self._task = self._bar.add_task(text, total=total, completed=done)

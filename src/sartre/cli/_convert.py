@@ -1,4 +1,4 @@
-"""``sartre convert``: a graph in another form."""
+"""``sartre convert``: write a graph in another format."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def convert(
         typer.Argument(
             metavar="GRAPH",
             help="graph.json, an edge list (.csv or .tsv with columns source and target), .dot, .gml, .graphml or "
-            ".dagitty; or a data set that comes along: sachs.",
+            ".dagitty; or sachs, the included data set.",
         ),
     ],
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes; the end of the name tells the form.")],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; its extension sets the format.")],
     *,
     fmt: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="A form of your own: package.module:FORMAT.")
+        str | None, typer.Option("--format", metavar="NAME", help="A format of your own, as package.module:FORMAT.")
     ] = None,
     debug: option.Debug = False,
 ) -> None:
-    """Write a graph in another form.
+    """Write a graph in another format.
 
     Example: sartre convert graph.json graph.dot
     """
@@ -45,18 +45,24 @@ def convert(
 
             own: Any = format_of(target) if fmt is None else imported(fmt, "format")
             if not isinstance(own, GraphFormat):
-                raise ValueError(f"--format takes a GraphFormat. Got {fmt}, a value of type {type(own).__name__}.")  # noqa: TRY004
+                raise ValueError(  # noqa: TRY004 - the option is wrong
+                    f"--format must be a GraphFormat. Got {fmt}, which is of type {type(own).__name__}."
+                )
             check_destination(target, source)
             graph = read_graph(source)
             graph.write(target, own)
             lone = [name for name in graph.names if not (graph.parents(name) or graph.children(name))]
             if lone and not own.lists_all:
-                warnings.warn(f"A list of edges does not name variables without one: {listed(lone)}.", stacklevel=1)
+                warnings.warn(
+                    f"A list of edges cannot name variables without an edge, so these are left out: {listed(lone)}. "
+                    "Use another format to keep them.",
+                    stacklevel=1,
+                )
         out.print(f"Wrote {target}: {len(graph)} variables, {graph.n_edges} edges", soft_wrap=True)
 
 
 def read_graph(source: str) -> Dag:
-    """Read a graph from a file, or take that of a data set; a file wins over a data set of the same name."""
+    """Read a graph from a file, or take that of a data set; a file has priority over a data set of the same name."""
     from sartre import Dag
 
     path = Path(source)

@@ -1,4 +1,4 @@
-"""``sartre discover`` and ``sartre prune``: learn a graph, with an order to be learnt or a given one."""
+"""``sartre discover`` and ``sartre prune``: learn a graph, with a learnt order or a given one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sartre.cli._learning import Asked, Learnt, learn, split_names
 from sartre.cli._tables import print_summary
 
 
-def discover(  # noqa: PLR0913 - one argument an option
+def discover(  # noqa: PLR0913 - one argument per option
     source: option.Source,
     *,
     columns: option.Columns = None,
@@ -36,11 +36,11 @@ def discover(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Learn the causal graph of a table's columns.
 
-    Its edges are printed, strongest first, and written with the whole graph to graph.json, and on their own to
-    edges.csv. Text columns are categories.
+    The edges are printed, strongest first. The whole graph is written to graph.json, and the edges alone to edges.csv.
+    Text columns are treated as categories.
 
-    Columns stay in their units, for the default methods need none; with --penalty or --order SCORE, which do, they are
-    standardised first (mean 0, variance 1).
+    Columns keep their units, since the default methods do not depend on them. With --penalty or --order SCORE, which
+    do, they are standardised first (mean 0, variance 1).
 
     Example: sartre discover cells.csv --level 0.001 --stability 50 --out cells
     """
@@ -50,14 +50,14 @@ def discover(  # noqa: PLR0913 - one argument an option
     _run(asked, as_json=as_json, debug=debug)
 
 
-def prune(  # noqa: PLR0913 - one argument an option
+def prune(  # noqa: PLR0913 - one argument per option
     source: option.Source,
     *,
     order_of: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="The order: column names, causes before effects.")
     ] = None,
     order_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The order, one name a line, or the graph.json of another run.")
+        Path | None, typer.Option(metavar="FILE", help="The order, one name per line, or the graph.json of a run.")
     ] = None,
     prune: option.Prune = "SARTRE",
     settings: option.Settings = None,
@@ -74,9 +74,9 @@ def prune(  # noqa: PLR0913 - one argument an option
     as_json: option.Json = False,
     debug: option.Debug = False,
 ) -> None:
-    """Learn which edges a known order needs.
+    """Learn the causal graph for a known order of the columns.
 
-    Only columns that the order names take part. Otherwise as `sartre discover`.
+    Only the columns in the order are used. Everything else is as in `sartre discover`.
 
     Example: sartre prune water.csv --order-of rain,river,flood
     """
@@ -100,7 +100,7 @@ def _given_order(names: str | None, file: Path | None) -> list[str]:
     if names is not None and file is None:
         return split_names(names)
     if names is not None or file is None:
-        raise ValueError("Give the order by --order-of or by --order-file, and by one of them only.")
+        raise ValueError("Give the order by exactly one of --order-of and --order-file.")
     if not file.is_file():
         raise FileNotFoundError(f"There is no file '{file}'; check its name and folder.")
     try:
@@ -109,4 +109,6 @@ def _given_order(names: str | None, file: Path | None) -> list[str]:
             return [line.strip() for line in text.splitlines() if line.strip()]
         return [str(name) for name in json.loads(text)["order"]]
     except (ValueError, TypeError, KeyError):
-        raise ValueError(f"'{file}' holds no order; write one name a line, or name the graph.json of a run.") from None
+        raise ValueError(
+            f"'{file}' does not hold an order; write one name per line, or give the graph.json of a run."
+        ) from None

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from sartre import Dag
 
 _MEASURES = {  # name in JSON: heading, meaning
-    "shd": ("SHD", "edges that are missing, extra or turned around"),
-    "sid": ("SID", "pairs whose causal effect would be estimated wrong from the guess's parents"),
+    "shd": ("SHD", "edges that are missing, extra or reversed"),
+    "sid": ("SID", "pairs whose causal effect is estimated wrongly with the parents in the guess"),
     "parent_aid": ("parent AID", "the same mistakes, counted by adjustment for parents (gadjid)"),
     "ancestor_aid": ("ancestor AID", "... by adjustment for ancestors"),
     "oset_aid": ("oset AID", "... by optimal adjustment"),
-    "edge_precision": ("precision", "share of the guess's edges that are true"),
+    "edge_precision": ("precision", "share of the guessed edges that are true"),
     "edge_recall": ("recall", "share of the true edges that are found"),
     "edge_f1": ("F1", "harmonic mean of the two"),
 }
@@ -34,17 +34,17 @@ def evaluate(
         typer.Argument(
             metavar="TRUTH",
             help="The true graph: graph.json, an edge list (.csv or .tsv with columns source and target), .dot, .gml, "
-            ".graphml or .dagitty; or a data set that comes along: sachs.",
+            ".graphml or .dagitty; or sachs, the included data set.",
         ),
     ],
-    guess: Annotated[str, typer.Argument(metavar="GUESS", help="The graph to compare with it, in any of these forms.")],
+    guess: Annotated[str, typer.Argument(metavar="GUESS", help="The graph to compare, in any of these formats.")],
     *,
     as_json: option.Json = False,
     debug: option.Debug = False,
 ) -> None:
     """Compare a graph with the true one.
 
-    An edge list says nothing of variables without an edge: they are taken from the other graph.
+    An edge list does not name variables without an edge; they are taken from the other graph.
 
     Example: sartre evaluate truth.json graph.json
     """
@@ -84,7 +84,7 @@ def _read_both(truth: str, guess: str) -> tuple[Dag, Dag]:
     for source, graph in graphs.items():
         strange = [name for name in graph.names if name not in names]
         if strange and _is_edge_list(source):
-            raise ValueError(f"'{source}' has an edge of '{strange[0]}', which is not a variable of the other graph.")
+            raise ValueError(f"'{source}' has an edge with '{strange[0]}', which is not a variable of the other graph.")
         if _is_edge_list(source):
             graphs[source] = Dag.from_edges(graph.edges, names)
     return graphs[truth], graphs[guess]

@@ -1,4 +1,4 @@
-"""From what was asked on the command line to a learnt graph on disk."""
+"""From the options of the command line to a learnt graph on disk."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from sartre.evidence.stability import Stability
 
 DATASETS = ("sachs",)
-CHECKPOINT = "stability.checkpoint.json"  # there while half-samples are being learnt, gone once all is written
+CHECKPOINT = "stability.checkpoint.json"  # exists while half-samples are learnt, and is deleted once all is written
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What `discover` and `prune` were asked for; an order is a method's name or a list of columns."""
+    """The options of `discover` and `prune`; an order is the name of a method or a list of columns."""
 
     source: str
     columns: list[str] | None = None
@@ -45,19 +45,19 @@ class Asked:
 
     @classmethod
     def of(cls, options: Mapping[str, Any], **changes: Any) -> Asked:
-        """Return what a command's options ask for; those that are none of ours, such as --json, are left out."""
+        """Return the request that the options of a command make; other options, such as --json, are left out."""
         names = [field.name for field in fields(cls)]
         return cls(**{name: options[name] for name in names if name in options} | changes)
 
     @property
     def graph_file(self) -> Path:
-        """Where the graph goes."""
+        """Where the graph is written."""
         return self.out_folder / "graph.json"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Learnt:
-    """What came of it: the document of graph.json, and what is printed."""
+    """The result: the document of graph.json, and what is printed."""
 
     asked: Asked
     shape: tuple[int, int]
@@ -68,7 +68,7 @@ class Learnt:
 
 
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
-    """Read, learn and write; what cannot work is refused before anything takes long."""
+    """Read, learn and write; whatever cannot work is refused before any long computation."""
     from sartre.cli._methods import build_model
     from sartre.compute.files import check_destination, made_folder, write_texts_atomically
     from sartre.data.row_source import Survey
@@ -103,7 +103,7 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
 
 
 def split_names(text: str) -> list[str]:
-    """Return names between commas; one that has a comma itself stands in double quotes.
+    """Split names at commas; a name that contains a comma must be in double quotes.
 
     Examples
     --------
@@ -113,11 +113,13 @@ def split_names(text: str) -> list[str]:
     try:
         return [name.strip() for name in next(csv.reader([text], skipinitialspace=True, strict=True), [])]
     except csv.Error:
-        raise ValueError(f"Names stand between commas, one with a comma in double quotes. Got {text!r}.") from None
+        raise ValueError(
+            f"Names must be separated by commas, and a name with a comma must be in double quotes. Got {text!r}."
+        ) from None
 
 
 def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
-    """Return a table and, where it is known, its true graph; a file wins over a data set of the same name."""
+    """Return a table and, if it is known, its true graph; a file has priority over a data set of the same name."""
     from sartre.data.read_file import read_table
 
     if source == "-":
@@ -129,14 +131,14 @@ def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
         return data.X, data.dag
     if not Path(source).exists():
         raise FileNotFoundError(
-            f"There is no file '{source}', nor a data set of that name (there is {', '.join(DATASETS)}); "
+            f"There is no file '{source}', and no data set of that name (the only one is {', '.join(DATASETS)}); "
             "check its name and folder."
         )
     return read_table(source), None
 
 
 def _read(asked: Asked) -> tuple[Table | Survey, Dag | None]:
-    """Return the data, a table or the survey of a large one, and the true graph where it is known."""
+    """Return the data, a table or the survey of a large one, and the true graph if it is known."""
     from sartre.data.batches import Batches
     from sartre.data.checks import as_table
     from sartre.data.read_arrow import in_batches
@@ -151,7 +153,7 @@ def _read(asked: Asked) -> tuple[Table | Survey, Dag | None]:
 
 
 def _standardized(asked: Asked, data: Table | Survey) -> Table | Survey:
-    """Return the data at mean zero and variance one; of many rows, in the sample, whether they are in memory or not."""
+    """Return the data at mean zero and variance one; with many rows, in the sample, even if they are in memory."""
     import numpy as np
 
     from sartre.data.row_source import Survey, survey_of_table
@@ -159,23 +161,23 @@ def _standardized(asked: Asked, data: Table | Survey) -> Table | Survey:
 
     if isinstance(data, Survey) or not data.is_long:
         return data.standardized()
-    batches: Any = survey_of_table(data, asked.seed).standardized().batches  # in memory, so they can be gone through
+    batches: Any = survey_of_table(data, asked.seed).standardized().batches  # they are in memory, so iterable
     return Table(np.asfortranarray(np.vstack(list(batches))), data.names, data.levels)
 
 
 def _in_memory(asked: Asked, table: Table | Survey) -> Table:
-    """Return a table that half-samples can be drawn from."""
+    """Return a table from which half-samples can be drawn."""
     from sartre.data.row_source import Survey
 
     if isinstance(table, Survey):
-        raise ValueError(  # noqa: TRY004 - what is wrong is the option
-            f"--stability needs all rows in memory, and '{asked.source}' is read in batches; leave it out."
+        raise ValueError(  # noqa: TRY004 - the option is wrong
+            f"--stability needs all rows in memory, but '{asked.source}' is read in batches; leave the option out."
         )
     return table
 
 
 def chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
-    """Return the columns that were asked for."""
+    """Return the requested columns."""
     if asked.columns is None:
         return frame
     missing = [name for name in asked.columns if name not in frame.columns]
@@ -186,10 +188,10 @@ def chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
 
 
 def _check_report(asked: Asked) -> None:
-    """Refuse a report that would fail after a long run, before it."""
+    """Refuse, before a long run, a report that would fail after it."""
     if asked.report is None:
         if asked.no_data:
-            raise ValueError("--no-data says what goes into a report; add --report FILE.")
+            raise ValueError("--no-data applies to a report only; add --report FILE.")
         return
     from sartre.report.layout import require_igraph
 
@@ -201,7 +203,7 @@ def _check_report(asked: Asked) -> None:
         asked.order_file,
     )
     if asked.report.resolve() in [path.resolve() for path in taken if path is not None]:
-        raise ValueError(f"'{asked.report}' is another file of this run; name another one for the report.")
+        raise ValueError(f"'{asked.report}' is another file of this run; choose a different name for the report.")
     require_igraph()
 
 
@@ -211,8 +213,8 @@ def _check_missing(asked: Asked, data: Table) -> None:
     counts = [f"'{name}' {count}" for name, count in zip(data.names, data.missing.sum(axis=0), strict=True) if count]
     if counts and asked.missing == "error":
         raise ValueError(
-            f"Missing values by column: {listed(counts)}; leave out their rows by --missing drop, fill them in by "
-            "--missing impute, or take them for a value of its own by --missing bin."
+            f"There are missing values. Counts per column: {listed(counts)}. Leave out their rows with --missing drop, "
+            "impute them with --missing impute, or treat missing as a value of its own with --missing bin."
         )
 
 
@@ -233,7 +235,7 @@ def _stability(asked: Asked, model: CausalDiscovery, table: Table) -> Stability:
 
 
 def _with_frequencies(model: CausalDiscovery, found: Stability) -> pd.DataFrame:
-    """Return the edges with the share of half-samples that have the edge, and that have it in this direction."""
+    """Return the edges with the share of half-samples that have the edge, and that order source before target."""
     place = {name: j for j, name in enumerate(found.names)}
     pairs = [place[name] for name in model.edges_["source"]], [place[name] for name in model.edges_["target"]]
     return model.edges_.assign(frequency=found.edge_frequency[pairs], before=found.order_frequency[pairs])
@@ -242,7 +244,7 @@ def _with_frequencies(model: CausalDiscovery, found: Stability) -> pd.DataFrame:
 def _document(
     asked: Asked, model: CausalDiscovery, edges: pd.DataFrame, found: Stability | None, *, rows: int, standardized: bool
 ) -> dict[str, Any]:
-    """Return the graph with all that was run to learn it; `Dag.from_dict` reads the graph back."""
+    """Return the graph with a record of how it was learnt; `Dag.from_dict` reads the graph back."""
     from sartre import __version__
     from sartre.steps import findings_of
 
@@ -273,13 +275,13 @@ def _document(
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON knows them: no number is null."""
+    """Return the rows of a table for JSON, with null in place of NaN."""
     records: Any = frame.astype(object).where(frame.notna(), None).to_dict("records")
     return records
 
 
 def _settings(step: Any) -> dict[str, Any]:
-    """Return what a step was set to; what JSON has no word for, as text."""
+    """Return the settings of a step; values that JSON cannot represent become text."""
     settings: dict[str, Any] = {"method": type(step).__name__, **step.get_params()}
     for name, value in settings.items():
         try:

@@ -1,4 +1,4 @@
-"""The methods by name: ``sartre methods`` lists them, `build_model` puts two of them together."""
+"""The methods by name: ``sartre methods`` lists them, `build_model` combines two of them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _REFERENCES = re.compile(r"\nReferences\n-+\n(.+?)(?=\n\n|\Z)", re.DOTALL)
 
 
 def methods(*, as_json: option.Json = False, debug: option.Debug = False) -> None:
-    """List the methods, each with what it does and where it comes from.
+    """List the methods, with what each does and where it comes from.
 
-    The names are those of --order and --prune, in any case.
+    The names are the values of --order and --prune; upper and lower case do not matter.
 
     Example: sartre methods
     """
@@ -49,13 +49,13 @@ def methods(*, as_json: option.Json = False, debug: option.Debug = False) -> Non
 
 
 def build_model(asked: Asked) -> CausalDiscovery:
-    """Return the unfitted model of the methods, settings and knowledge that were asked for."""
+    """Return the unfitted model with the requested methods, settings and knowledge."""
     import sartre.order
     import sartre.prune
     from sartre import CausalDiscovery, Knowledge
 
     if asked.jobs == 0:
-        raise ValueError("--jobs takes a number of threads, or -1 for one a core. Got 0.")
+        raise ValueError("--jobs must be a number of threads, or -1 for one per core. Got 0.")
     if isinstance(asked.order, str):
         order = _step(sartre.order, asked.order, "order")
     else:
@@ -64,8 +64,8 @@ def build_model(asked: Asked) -> CausalDiscovery:
     for name, value in (("penalty", asked.penalty), ("level", asked.level)):
         if value is not None and name not in prune.get_params(deep=False):
             raise ValueError(
-                f"--{name} is a setting of SARTRE, which {type(prune).__name__} does not have. For its own settings, "
-                "use --set prune.NAME=VALUE."
+                f"--{name} is a setting of SARTRE, which {type(prune).__name__} does not have. Use --set "
+                "prune.NAME=VALUE for its own settings."
             )
         if value is not None:
             prune.set_params(**{name: value})
@@ -101,7 +101,7 @@ def _said_of(method: type) -> dict[str, str]:
 
 
 def _methods_of(module: ModuleType) -> dict[str, type]:
-    """Return the steps that a module offers and that need no argument, by name."""
+    """Return the steps of a module that need no arguments, by name."""
     public = {name: getattr(module, name) for name in module.__all__}
     steps = {name: item for name, item in public.items() if inspect.isclass(item) and hasattr(item, "fit")}
     return {name: steps[name] for name in sorted(steps, key=str.lower) if not _needs_arguments(steps[name])}
@@ -114,7 +114,7 @@ def _needs_arguments(step: type) -> bool:
 
 
 def _step(module: ModuleType, name: str, step: str) -> Any:
-    """Return an estimator of ours by its name, in any case, or of anybody by its place: ``package.module:Class``."""
+    """Return an estimator of this package by its name, in any case, or any other as ``package.module:Class``."""
     if ":" in name:
         return _foreign(name, step)()
     methods = _methods_of(module)
@@ -122,41 +122,41 @@ def _step(module: ModuleType, name: str, step: str) -> Any:
         if candidate.lower() == name.lower():
             return method()
     raise ValueError(
-        f"There is no method '{name}' for --{step}; there are {', '.join(methods)}, and your own as "
+        f"There is no method '{name}' for --{step}; choose one of {', '.join(methods)}, or your own as "
         "package.module:Class."
     )
 
 
 def _foreign(place: str, step: str) -> type:
-    """Return somebody's class, if it is an estimator whose settings all have defaults."""
+    """Return a class of another package, if it is an estimator whose settings all have defaults."""
     found = imported(place, step)
     if not (inspect.isclass(found) and hasattr(found, "fit") and hasattr(found, "get_params")):
-        raise ValueError(f"--{step} takes a scikit-learn estimator with a 'fit'. {place} is none.")
+        raise ValueError(f"--{step} must be a scikit-learn estimator with a 'fit' method. {place} is not one.")
     if _needs_arguments(found):
-        raise ValueError(f"--{step} takes a class whose settings all have defaults. {place} has some without.")
+        raise ValueError(f"--{step} must be a class whose settings all have defaults. {place} has some without.")
     return found
 
 
 def imported(place: str, option_name: str) -> Any:
-    """Return what ``package.module:name`` stands for, in a module that is installed or is in the current folder."""
+    """Return the object ``package.module:name`` of a module that is installed or in the current folder."""
     module, _, name = place.partition(":")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:
         return getattr(importlib.import_module(module), name)
-    except Exception as error:  # noqa: BLE001 - whatever somebody's module does
+    except Exception as error:  # noqa: BLE001 - another module may raise anything
         raise ValueError(
-            f"--{option_name} {place} cannot be imported: {error}. Write package.module:name, of a module that is "
-            "installed or is in the current folder."
+            f"--{option_name} {place} cannot be imported: {error}. Write package.module:name, where the module is "
+            "installed or in the current folder."
         ) from None
 
 
 def _change(steps: dict[str, Any], setting: str) -> None:
-    """Change a setting of a step, such as ``prune.alpha=0.01``; what is no number, true, false or null is text."""
+    """Change a setting of a step, such as ``prune.alpha=0.01``; anything but a number, true, false or null is text."""
     place, equals, value = setting.partition("=")
     step, _, name = place.strip().partition(".")
     if not equals or step not in steps or not name:
-        raise ValueError(f"--set takes order.NAME=VALUE or prune.NAME=VALUE. Got '{setting}'.")
+        raise ValueError(f"--set must be order.NAME=VALUE or prune.NAME=VALUE. Got '{setting}' instead.")
     known = steps[step].get_params(deep=False)
     if name not in known:
         offered = ", ".join(known) or "none"

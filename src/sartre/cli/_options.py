@@ -1,4 +1,4 @@
-"""The options that several commands have, each described once."""
+"""Options that several commands share, each described once."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ Source: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A CSV, TSV, Parquet or Feather file, one row a sample; a folder of Parquet files, read in batches; - for "
-        "CSV on standard input; or a data set that comes along: sachs.",
+        help="A CSV, TSV, Parquet or Feather file with one row per sample; a folder of Parquet files, which is read in "
+        "batches; - for CSV on standard input; or sachs, the included data set.",
     ),
 ]
 Columns: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="A,B,...", help="Use these columns only; all if not given.")
+    str | None, typer.Option(metavar="A,B,...", help="Use only these columns; all by default.")
 ]
 Order: TypeAlias = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="How the order is found: a name that `sartre methods` lists, or your own class as package.module:Class.",
+        help="Method that finds the order: a name from `sartre methods`, or your own class as package.module:Class.",
     ),
 ]
 Prune: TypeAlias = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="How edges are dropped: a name that `sartre methods` lists, or your own class as package.module:Class.",
+        help="Method that drops edges: a name from `sartre methods`, or your own class as package.module:Class.",
     ),
 ]
 Settings: TypeAlias = Annotated[
@@ -39,23 +39,23 @@ Settings: TypeAlias = Annotated[
 Level: TypeAlias = Annotated[
     float | None,
     typer.Option(
-        help="Of SARTRE: false parents a variable, in the mean, where nothing has an effect; 0.01 if not given."
+        help="SARTRE only: expected number of false parents per variable if nothing has an effect; 0.01 by default."
     ),
 ]
 Penalty: TypeAlias = Annotated[
     float | None,
-    typer.Option(help="Of SARTRE: the paper's penalty, above 0, instead of tests; the higher, the fewer edges."),
+    typer.Option(help="SARTRE only: the paper's penalty, above 0, instead of tests; a higher one keeps fewer edges."),
 ]
 Knowledge: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="What is known, as TOML or JSON: required, forbidden, before, tiers, roots, leaves."
+        metavar="FILE", help="Prior knowledge, as TOML or JSON: required, forbidden, before, tiers, roots, leaves."
     ),
 ]
 Missing: TypeAlias = Annotated[
     Literal["error", "drop", "bin", "impute"],
     typer.Option(
-        help="Missing values: refuse them, leave out their rows, take them for a value of its own, or fill them in."
+        help="Missing values: refuse them, leave out their rows, treat missing as a value of its own, or impute them."
     ),
 ]
 Stability: TypeAlias = Annotated[
@@ -63,18 +63,20 @@ Stability: TypeAlias = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Learn again on N pairs of half-samples, and say how often each edge is found. A run that was stopped "
-        "goes on where it was.",
+        help="Learn again on N pairs of half-samples, and report how often each edge is found. An interrupted run "
+        "resumes where it stopped.",
     ),
 ]
-Seed: TypeAlias = Annotated[int, typer.Option(help="Same seed, same result.")]
-Jobs: TypeAlias = Annotated[int, typer.Option(help="Threads; -1 for one a core. The result does not depend on it.")]
-Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder that the results go to.")]
+Seed: TypeAlias = Annotated[int, typer.Option(help="Random seed; the same seed gives the same result.")]
+Jobs: TypeAlias = Annotated[
+    int, typer.Option(help="Number of threads; -1 for one per core. The result does not depend on it.")
+]
+Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the results.")]
 Report: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Also write a report to look at in a browser: one HTML file.")
+    Path | None, typer.Option(metavar="FILE", help="Also write a report for a browser, as one HTML file.")
 ]
 NoData: TypeAlias = Annotated[
-    bool, typer.Option("--no-data", help="Put no row of the table into the report, so that it can be shared.")
+    bool, typer.Option("--no-data", help="Leave the rows of the table out of the report, so that it can be shared.")
 ]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

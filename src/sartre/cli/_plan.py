@@ -1,4 +1,4 @@
-"""``sartre plan``: what `sartre discover` would take, before it is run."""
+"""``sartre plan``: the time and memory that `sartre discover` would take."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def plan(
 ) -> None:
     """Estimate the time and memory of `sartre discover`, step by step, without running it.
 
-    Of a long text file only the beginning is read, and the number of rows is estimated. The range is that of graphs of
-    different density; the estimates are fitted to measurements, scaled to this machine in a tenth of a second.
+    Only the beginning of a long text file is read, and its number of rows is estimated. The range covers graphs of
+    different density. The estimates are based on measurements and are scaled to the speed of this machine.
 
     Example: sartre plan cells.csv --order SCORE --jobs 4
     """
@@ -70,7 +70,7 @@ def _beginning(source: str) -> tuple[pd.DataFrame, int]:
 
 
 def _document(found: Plan) -> dict[str, Any]:
-    """Return the plan for JSON, where nothing is NaN."""
+    """Return the plan for JSON, with null in place of NaN."""
     steps = [
         {name: None if value != value else value for name, value in step._asdict().items()}  # noqa: PLR0124 - NaN
         for step in (*found.steps, found.total)

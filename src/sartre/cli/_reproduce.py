@@ -1,4 +1,4 @@
-"""``sartre reproduce``: the experiments of a clone, which the package itself does not carry."""
+"""``sartre reproduce``: the experiments of a clone, which are not part of the package itself."""
 
 from __future__ import annotations
 
@@ -26,18 +26,23 @@ def reproduce(
     ] = None,
     *,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Data sets a setting, 10 if not given, with --quick 1; those done count.")
+        int | None,
+        typer.Option(
+            min=1, help="Data sets per setting; 10 by default, or 1 with --quick. Finished ones are not repeated."
+        ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small sizes, and without the methods of other libraries.")
+        bool, typer.Option("--quick", help="Use small sizes, and leave out the methods of other libraries.")
     ] = False,
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for one a core. The numbers do not depend on it.")] = -1,
+    jobs: Annotated[
+        int, typer.Option(help="Number of processes; -1 for one per core. The results do not depend on it.")
+    ] = -1,
     debug: option.Debug = False,
 ) -> None:
     """Rerun the experiments of the paper and write their numbers, figures and page.
 
-    It needs a clone of the repository as the current folder. Results go to experiments/results (with --quick to
-    experiments/results/quick), figures and the page to docs; a run that was stopped goes on where it was.
+    The current folder must be a clone of the repository. Results are written to experiments/results (with --quick, to
+    experiments/results/quick), figures and the page to docs. An interrupted run resumes where it stopped.
 
     Example: sartre reproduce figure-variables --trials 3
     """
@@ -59,18 +64,18 @@ def _experiments() -> Any:
     """Import the experiments of the current folder."""
     if not MARK.is_file():
         raise ValueError(
-            "The experiments are not part of the package: clone the repository and run this in its folder, where "
-            f"{MARK.as_posix()} is."
+            "The experiments are not part of the package. Clone the repository and run this command in its folder, "
+            f"which contains {MARK.as_posix()}."
         )
     sys.path.insert(0, str(Path.cwd()))
     return importlib.import_module("experiments.reproduce")
 
 
 def _named(asked: list[str], known: list[str]) -> list[str]:
-    """Return the studies that were asked for, in their order."""
+    """Return the requested studies, in their standard order."""
     unknown = [name for name in asked if name not in (*known, "all")]
     if unknown:
-        raise ValueError(f"There is no study '{unknown[0]}'; choose from {', '.join(known)}, all.")
+        raise ValueError(f"There is no study '{unknown[0]}'; choose from {', '.join(known)} and all.")
     return known if "all" in asked else [name for name in known if name in asked]
 
 

@@ -14,11 +14,11 @@ from sartre.cli._console import guarded, out, progress
 
 def simulate(
     *,
-    nodes: Annotated[int, typer.Option(help="Variables.")] = 10,
-    edges: Annotated[int, typer.Option(help="Edges.")] = 15,
-    samples: Annotated[int, typer.Option(help="Rows.")] = 1000,
-    mechanism: Annotated[str, typer.Option(help="gp, gp-additive, neural, linear or sigmoid.")] = "gp",
-    noise: Annotated[str, typer.Option(help="gaussian, laplace, uniform, t3 or heteroscedastic.")] = "gaussian",
+    nodes: Annotated[int, typer.Option(help="Number of variables.")] = 10,
+    edges: Annotated[int, typer.Option(help="Number of edges.")] = 15,
+    samples: Annotated[int, typer.Option(help="Number of rows.")] = 1000,
+    mechanism: Annotated[str, typer.Option(help="One of gp, gp-additive, neural, linear and sigmoid.")] = "gp",
+    noise: Annotated[str, typer.Option(help="One of gaussian, laplace, uniform, t3 and heteroscedastic.")] = "gaussian",
     seed: option.Seed = 0,
     out_folder: option.Out = Path(),
     debug: option.Debug = False,

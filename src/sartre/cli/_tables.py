@@ -1,4 +1,4 @@
-"""What is printed of a learnt graph."""
+"""What is printed about a learnt graph."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def print_summary(learnt: Learnt, out: Console) -> None:
 def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
     if edges.empty:
         remedy = "with SARTRE, raise --level (or lower --penalty) to keep more."
-        out.print(f"No edge is worth its price; {remedy}", soft_wrap=True)
+        out.print(f"No edges were kept; {remedy}", soft_wrap=True)
         return
     from pandas import isna
 
@@ -64,17 +64,17 @@ def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
 
 
 def _evidence(edges: pd.DataFrame) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    """Return the columns that say something of the edges, by heading, and what they mean."""
+    """Return the columns with evidence about the edges, by heading, and what they mean."""
     shown = {"strength": ("strength", ".3f")}
     notes = ["strength: share of the target's variance that is lost without the source"]
     if edges["p_value"].notna().any():
         shown["p-value"] = ("p_value", ".1e")
         notes.append(
-            "p-value: of the test that kept the edge; the model was chosen on the same rows, so it ranks edges only"
+            "p-value: of the test that kept the edge; the model was chosen on the same rows, so it only ranks edges"
         )
     elif edges["margin"].notna().any():
         shown["margin"] = ("margin", ".2f")
-        notes.append("margin: pull of the source over the penalty; at 1 the edge is just kept")
+        notes.append("margin: gradient of the source divided by the penalty; at 1 the edge is only just kept")
     if "frequency" in edges:
         shown |= {"frequency": ("frequency", ".2f"), "before": ("before", ".2f")}
         notes.append(
@@ -85,7 +85,7 @@ def _evidence(edges: pd.DataFrame) -> tuple[dict[str, tuple[str, str]], list[str
 
 
 def _comparison(truth: Dag, learnt: Dag) -> Table:
-    """Return a table that sets the learnt graph, and a graph without edges, against the true one."""
+    """Return a table that compares the learnt graph, and a graph without edges, with the true one."""
     from sartre import Dag, metrics
 
     table = Table()

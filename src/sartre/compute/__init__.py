@@ -1,1 +1,1 @@
-"""How work is run: threads and clusters, devices, checkpoints and files that are written whole."""
+"""How work is run: threads and clusters, devices, checkpoints, and files that are written atomically."""

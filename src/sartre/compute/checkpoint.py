@@ -1,4 +1,4 @@
-"""Results kept on disk as they come, so that an interrupted computation goes on where it stopped."""
+"""Results are kept on disk as they arrive, so that an interrupted computation resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 FORMAT = "sartre checkpoint 1"
 _MISMATCH = {
-    "version": "was written by version {stored} of sartre, and this is {wanted}",
-    "data": "belongs to other data (other values, or other names or order of the columns)",
-    "settings": "belongs to a model with other settings: {stored}",
-    "seed": "belongs to random_state {stored}. Got {wanted}",
+    "version": "was written by version {stored} of sartre, but this is {wanted}",
+    "data": "belongs to different data (different values, column names or column order)",
+    "settings": "belongs to a model with different settings: {stored}",
+    "seed": "belongs to random_state {stored}. Got {wanted} instead",
 }
 
 
@@ -30,7 +30,7 @@ _MISMATCH = {
 class Checkpoint:
     """Numbered results of one computation, and the file they are kept in, if any.
 
-    ``identity`` says of what: "version", "data", "settings" and "seed"; each result is plain JSON.
+    ``identity`` describes the computation: "version", "data", "settings" and "seed"; each result is plain JSON.
     """
 
     path: Path | None
@@ -39,9 +39,9 @@ class Checkpoint:
 
     @classmethod
     def open(cls, path: str | Path | None, identity: dict[str, Any]) -> Checkpoint:
-        """Go on with the file if there is one, or start it; one of another computation is refused.
+        """Resume from the file if it exists, or start it; refuse the file of another computation.
 
-        A seed of None in `identity` stands for the one in the file.
+        A seed of None in `identity` means the seed in the file.
         """
         if path is None:
             return cls(None, identity, {})
@@ -59,12 +59,12 @@ class Checkpoint:
         return cls(path, wanted, {int(number): result for number, result in content["results"].items()})
 
     def add(self, number: int, result: Any) -> None:
-        """Keep a result, on disk if there is a file."""
+        """Keep a result, also on disk if there is a file."""
         self.results[number] = result
         self.write()
 
     def write(self) -> None:
-        """Write all results to the file, whole or not at all."""
+        """Write all results to the file, completely or not at all."""
         if self.path is not None:
             body = json.dumps({"identity": self.identity, "results": self.results}, separators=(",", ":"))
             write_text_atomically(self.path, f'{{"format":"{FORMAT}","sha256":"{_digest(body)}","content":{body}}}\n')
@@ -79,7 +79,7 @@ def describe_table(table: Table) -> str:
 
 
 def describe_settings(value: Any) -> str:
-    """Return a text that is the same if and only if an estimator's settings are; ``n_jobs`` changes no result.
+    """Return a text that is the same if and only if the settings are, apart from ``n_jobs``, which changes no result.
 
     Examples
     --------
@@ -98,14 +98,14 @@ def describe_settings(value: Any) -> str:
     if value is None or isinstance(value, (str, Number, range)) or is_dataclass(value):
         return repr(value.item() if isinstance(value, np.generic) else value)
     raise TypeError(
-        f"A setting of type {type(value).__name__} cannot be told apart from another in a checkpoint. Use a number, a "
-        "text or a list of them (an int for 'random_state'), or no checkpoint."
+        f"A checkpoint cannot record a setting of type {type(value).__name__}. Use a number, a text or a list of them "
+        "(an int for 'random_state'), or no checkpoint."
     )
 
 
 def _read(path: Path) -> dict[str, Any]:
     damaged = ValueError(
-        f"The checkpoint '{path}' is damaged, or is no checkpoint. Name another file, or delete this one."
+        f"The checkpoint '{path}' is damaged, or is not a checkpoint. Name another file, or delete this one."
     )
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Where a method computes: NumPy on the processor, or PyTorch, which is imported when it is used, on a GPU."""
+"""Where a method computes: with NumPy on the CPU, or with PyTorch, which is imported only when used, on a GPU."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ DEVICES = ("cpu", "cuda")
 
 
 def require_torch(owner: str, extra: str) -> Any:
-    """Import PyTorch, or say how to get it."""
+    """Import PyTorch, or say how to install it."""
     try:
-        import torch  # noqa: PLC0415 - large, and optional
+        import torch  # noqa: PLC0415 - large and optional
     except ImportError:
         raise ImportError(f'{owner} needs PyTorch. Install it with: pip install "sartre[{extra}]".') from None
     return torch
 
 
 def check_device(owner: str, device: str) -> Any:
-    """Return None for the processor, PyTorch's device for a GPU; refuse one that cannot be used.
+    """Return None for the CPU, or PyTorch's device for a GPU; refuse a device that cannot be used.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def check_device(owner: str, device: str) -> Any:
 
 
 def as_array(values: Any) -> Any:
-    """Return an array as it is, a tensor as an array of the processor.
+    """Return an array as it is, and a tensor as an array on the CPU.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and destinations checked before long work."""
+"""Files are written completely or not at all, and destinations are checked before long computations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def check_destination(path: str | Path, source: str | Path | None = None) -> None:
-    """Refuse a path that cannot be written, or is the data itself, so that a long run does not fail at its end."""
+    """Refuse a path that cannot be written, or is the input file, so that a long run does not fail at its end."""
     path = Path(path)
     folder = path.resolve().parent
     if path.is_dir():
@@ -19,16 +19,16 @@ def check_destination(path: str | Path, source: str | Path | None = None) -> Non
     if path.exists() and not path.is_file():
         raise ValueError(f"'{path}' is not a regular file; name a file to write.")
     if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
-        raise ValueError(f"'{path}' is the data itself; name another file to write.")
+        raise ValueError(f"'{path}' is the input file; name another file to write.")
     if not folder.is_dir():
-        raise FileNotFoundError(f"There is no folder '{path.parent}' to write '{path.name}' in; make it first.")
+        raise FileNotFoundError(f"There is no folder '{path.parent}' to write '{path.name}' in; create it first.")
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"The folder '{path.parent}' cannot be written; choose another.")
+        raise PermissionError(f"The folder '{path.parent}' is not writable; choose another.")
 
 
 @contextmanager
 def made_folder(path: str | Path) -> Iterator[None]:
-    """Make a folder that results go to, and its parents; if the work inside fails, those left empty are removed."""
+    """Create a folder for results, and its parents; if the work inside fails, those left empty are removed."""
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"'{folder}' is a file; name a folder to write in.")
@@ -43,25 +43,25 @@ def made_folder(path: str | Path) -> Iterator[None]:
 
 
 def write_text_atomically(path: str | Path, text: str) -> None:
-    """Write a file whole or not at all: whatever happens, no half-written file is left and no old one is damaged."""
+    """Write a file completely or not at all: no partial file is ever left, and no old file is damaged."""
     write_texts_atomically({path: text})
 
 
 def write_texts_atomically(texts: Mapping[Any, str]) -> None:
-    """Write several files, given by path, in this way; none is replaced before all are on the disk."""
+    """Write several files, given by path, in this way; none is replaced before all are on disk."""
     temporaries: dict[Path, Path] = {}
     path: Any = None
     try:
         for path, text in texts.items():
             check_destination(path)
-            target = Path(path).resolve()  # through a link, so that the link stays one
+            target = Path(path).resolve()  # a link is followed, so that it stays a link
             temporaries[target] = target.with_name(f".{uuid.uuid4().hex}.tmp")
             temporaries[target].write_text(text, encoding="utf-8", newline="\n")
         for path, temporary in temporaries.items():
             temporary.replace(path)
     except OSError as error:
         if error.errno is not None:
-            error.filename, error.filename2 = str(path), None  # what was asked for, not the temporary file
+            error.filename, error.filename2 = str(path), None  # name the file that was asked for
         raise
     finally:
         for temporary in temporaries.values():

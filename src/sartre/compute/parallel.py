@@ -1,4 +1,4 @@
-"""Work that is spread over threads, or over whatever joblib backend the user switched on: processes, Dask, Ray."""
+"""Work is spread over threads, or over the joblib backend that the user has activated: processes, Dask, Ray."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-PARTS = 4  # of the work, a Dask worker: a worker that dies loses little, and those that are done early get more
+PARTS = 4  # parts of the work per Dask worker: a worker that dies loses little, and fast workers get more
 
 
 def spread(
@@ -22,23 +22,23 @@ def spread(
     *,
     processes: bool = False,
 ) -> Iterator[tuple[int, Any]]:
-    """Yield ``k, function(shared, *tasks[k])`` for every task, in the order in which they are done.
+    """Yield ``k, function(shared, *tasks[k])`` for every task, in the order in which they finish.
 
-    A backend that was switched on by ``joblib.parallel_config`` is used. If it has no memory in common with this
-    process, tasks are put together so that `shared` travels as seldom as can be; with Dask once, and it is sent anew if
-    the worker that has it dies. Elsewhere, a task runs on one thread.
+    A backend that was activated by ``joblib.parallel_config`` is used. If it shares no memory with this process, tasks
+    are grouped so that `shared` is sent as rarely as possible; with Dask it is sent once, and again if the worker that
+    holds it dies. In another process, a task runs on one thread.
 
     Parameters
     ----------
     function : callable
-        Of a module, so that it can be sent.
+        A function at the top level of a module, so that it can be sent.
     shared : object
-        What all tasks need.
+        The object that all tasks need.
     tasks : sequence of tuples
     n_jobs : int, optional
-        As in joblib; one by default, and with Dask and Ray all that there are.
+        As in joblib; one by default, and all available workers with Dask and Ray.
     processes : bool
-        Whether, where no backend was switched on, these are processes and not threads; each task is sent on its own.
+        Whether to use processes rather than threads if no backend was activated; each task is sent on its own.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def spread(
     work: Any = Parallel(n_jobs=n_jobs, prefer=prefer, return_as=way)
     numbered = list(enumerate(tasks))
     if getattr(backend, "supports_sharedmem", False):
-        with _blas().limit(limits=1, user_api="blas"):  # here and not in each task: the limit is the process's
+        with _blas().limit(limits=1, user_api="blas"):  # set here and not per task: it limits the process
             for results in work(delayed(_done)(function, shared, [task]) for task in numbered):
                 yield from results
         return
@@ -65,19 +65,19 @@ def spread(
 
 @contextmanager
 def blas_threads(n_jobs: int | None) -> Iterator[None]:
-    """Give linear algebra so many threads, one for None: on a busy machine more are often slower."""
+    """Limit linear algebra to `n_jobs` threads, or one for None: on a busy machine more are often slower."""
     with threadpool_limits(effective_n_jobs(1 if n_jobs is None else n_jobs), user_api="blas"):
         yield
 
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Return the libraries of linear algebra that are loaded; to look for them takes milliseconds."""
+    """Return the loaded linear algebra libraries; the result is cached, since the search takes milliseconds."""
     return ThreadpoolController()
 
 
 def _workers(n_jobs: int | None) -> int:
-    count: Any = effective_n_jobs  # None, which its annotation does not know, is what the backend has by default
+    count: Any = effective_n_jobs  # its annotation lacks None, which means the backend's default
     return count(n_jobs)
 
 
@@ -86,24 +86,24 @@ def _done(function: Callable[..., Any], shared: Any, tasks: list[tuple[int, Any]
 
 
 def _done_elsewhere(function: Callable[..., Any], shared: Any, tasks: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
-    """Do some of the tasks in another process; what they spread in turn stays there."""
+    """Run some of the tasks in another process; nested parallel work stays in that process."""
     with _blas().limit(limits=1, user_api="blas"), parallel_config("threading", n_jobs=1):
         return _done(function, shared, tasks)
 
 
 @contextmanager
 def _sent_once(backend: Any, shared: Any) -> Iterator[None]:
-    """Let joblib's Dask backend use one result of the cluster for an object in every task.
+    """Let joblib's Dask backend use one result on the cluster for an object that every task needs.
 
-    Data that is scattered is lost with the worker that has it, and the run with it. The result of a task is not: the
-    scheduler has the task.
+    Scattered data are lost if the worker that holds them dies, and the run fails. The result of a task is not lost,
+    because the scheduler can run the task again.
     """
     if not hasattr(backend, "client"):
         yield
         return
-    import dask.config  # noqa: PLC0415 - an extra, and only where it is switched on
+    import dask.config  # noqa: PLC0415 - an extra, needed only where it is active
 
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):  # it is meant to be large
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):  # the graph is meant to be large
         backend.data_futures[id(shared)] = backend.client.submit(_same, shared, pure=False)
     try:
         yield

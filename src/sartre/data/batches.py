@@ -1,4 +1,4 @@
-"""The rows of a table, read batch by batch and checked; a new pass starts each time."""
+"""The rows of a table, read batch by batch and checked; each iteration is a new pass."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from sartre.data.table import Table
 from sartre.settings import check_choice, listed
 
 logger = logging.getLogger(__name__)
-MISSING_IN_BATCHES = ("error", "drop")  # with missing values; the others need all rows at once
-BATCH = 1 << 16  # rows that are worked on at a time: 26 MB for 50 columns
+MISSING_IN_BATCHES = ("error", "drop")  # the other ways to treat missing values need all rows at once
+BATCH = 1 << 16  # rows that are processed at a time: 26 MB for 50 columns
 
 
 class Batches:
-    """The rows of a table, as arrays of at most 65,536 rows, checked; a new pass starts with each ``iter``.
+    """The rows of a table as checked arrays of at most 65,536 rows; each ``iter`` starts a new pass.
 
     Parameters
     ----------
     source : path, Arrow data, list of tables, or function
         A Parquet file, or a folder of them (read in the order of their paths); a pyarrow ``Table`` or ``Dataset``; an
-        array or data frame; a list (or anything that can be gone through twice) of arrays, data frames or record
+        array or data frame; a list (or anything that can be iterated over twice) of arrays, data frames or record
         batches; or a function without arguments that returns a fresh iterator over such batches. An iterator itself is
-        refused: two passes are needed.
+        refused, because two passes are needed.
     missing : "error" or "drop"
-        What to do about rows with missing values.
+        How to treat rows with missing values.
     columns : sequence of names, optional
         Which columns to use; all by default.
 
@@ -41,7 +41,7 @@ class Batches:
     ----------
     names : tuple of names, known once a pass has begun
     n_dropped : int
-        Rows left out in the last pass.
+        Number of rows left out in the last pass.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Batches:
         self.n_dropped = 0
 
     def __iter__(self) -> Iterator[NDArray[np.float64]]:
-        """Go through the rows once."""
+        """Make one pass over the rows."""
         n_read, self.n_dropped = 0, 0
         for batch in self._open():
             table = self._chosen(_read(batch, n_read))
@@ -66,8 +66,8 @@ class Batches:
                 self.names = table.names
             if table.names != self.names:
                 raise ValueError(
-                    f"All batches need the same columns in the same order. The one from row {n_read} on has "
-                    f"{listed(table.names)}; the first has {listed(self.names)}."
+                    f"All batches must have the same columns in the same order. The batch that starts at row {n_read} "
+                    f"has {listed(table.names)}; the first has {listed(self.names)}."
                 )
             values = self._checked(table, n_read)
             n_read += len(table.values)
@@ -83,18 +83,18 @@ class Batches:
         return table.select(np.array([table.names.index(name) for name in self._columns], dtype=np.intp))
 
     def _checked(self, table: Table, first: int) -> NDArray[np.float64]:
-        """Return the values of a batch; missing ones are dropped or, as infinite ones are, refused."""
+        """Return the values of a batch; rows with missing values are dropped or, like infinite values, refused."""
         values = table.values
         if (values.min(axis=0, initial=0.0) >= -LARGEST).all() and (values.max(axis=0, initial=0.0) <= LARGEST).all():
-            return values  # no NaN, for which neither holds
+            return values  # neither comparison holds for NaN, so there is none
         absent = np.isnan(values).any(axis=1)
         if self._missing == "error" and absent.any():
             row = int(absent.argmax())
             name = table.names[int(np.isnan(values[row]).argmax())]
             raise ValueError(
-                f"In the batch from row {first} on (its rows are numbered from 0): Missing values (NaN), the first in "
-                f"row {row}, column '{name}'. Drop such rows first, or let CausalDiscovery do it: missing='drop'. The "
-                "other ways need a table in memory."
+                f"In the batch that starts at row {first} (its rows are numbered from 0): Missing values (NaN) are not "
+                f"allowed. The first is in row {row}, column '{name}'. Drop such rows first, or set missing='drop' in "
+                "CausalDiscovery. The other ways need a table in memory."
             )
         if absent.any():
             self.n_dropped += int(absent.sum())
@@ -102,11 +102,12 @@ class Batches:
         try:
             return as_table(Table(table.values, table.names), min_rows=0).values
         except ValueError as error:
-            raise ValueError(f"In the batch from row {first} on (its rows are numbered from 0): {error}") from None
+            where = f"In the batch that starts at row {first} (its rows are numbered from 0)"
+            raise ValueError(f"{where}: {error}") from None
 
 
 def _opener(source: Any) -> Callable[[], Iterable[Any]]:
-    """Return what starts a new pass over a source."""
+    """Return a function that starts a new pass over a source."""
     if isinstance(source, (str, Path)):
         return lambda: parquet_batches(Path(source), BATCH)
     if hasattr(source, "to_batches") and not hasattr(source, "read_next_batch"):  # a pyarrow Table or Dataset
@@ -119,11 +120,14 @@ def _opener(source: Any) -> Callable[[], Iterable[Any]]:
         function: Any = source
         return function
     if not hasattr(source, "__iter__"):
-        raise TypeError(f"Batches come from a path, Arrow data, a list or a function. Got a {type(source).__name__}.")
+        raise TypeError(
+            "The source of batches must be a path, Arrow data, a list or a function. Got "
+            f"{type(source).__name__} instead."
+        )
     if iter(source) is source:
         raise TypeError(
-            f"Two passes over the rows are needed, and a {type(source).__name__} gives one only. Pass a list, a path, "
-            "or a function that returns a fresh iterator each time."
+            f"The source of batches must allow two passes. Got {type(source).__name__}, which allows only one. Pass a "
+            "list, a path, or a function that returns a fresh iterator each time."
         )
     return lambda: source
 
@@ -133,16 +137,16 @@ def _read(batch: Any, first: int) -> Table:
         return read_columns(_as_frame(batch))
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"In the batch from row {first} on (its rows are numbered from 0): {error}") from None
+        raise kind(f"In the batch that starts at row {first} (its rows are numbered from 0): {error}") from None
 
 
 def _is_record_batch(batch: object) -> bool:
-    pyarrow: Any = sys.modules.get("pyarrow")  # whoever has a record batch has imported it
+    pyarrow: Any = sys.modules.get("pyarrow")  # it has been imported if there is a record batch
     return pyarrow is not None and isinstance(batch, pyarrow.RecordBatch)
 
 
 def _as_frame(batch: Any) -> Any:
-    """Turn a record batch into a table of one batch; others stay as they are."""
+    """Convert a record batch to a table of one batch; leave anything else as it is."""
     if not _is_record_batch(batch):
         return batch
     import pyarrow as pa  # noqa: PLC0415 - an extra

@@ -1,4 +1,4 @@
-"""Numbers for categories, for the steps that know nothing but numbers."""
+"""Numeric scores of categories, for the steps that accept only numbers."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 
 from sartre.data.table import Table
 
-DIGITS = 9  # of a score: levels that lie in one place have one score
+DIGITS = 9  # scores are rounded, so that levels at the same place have the same score
 
 
 def scored(table: Table) -> Table:
     """Replace the levels of every nominal column by scores, so that all columns are numbers.
 
-    With all columns standardised (a nominal one as the centred indicators of its levels, each over the square root of
-    its share, all together with the weight of one column), the score of a level is the mean of the first principal
-    component over its samples: the levels lie along the main direction of the data. Names of levels do not matter;
-    missing values are not allowed.
+    All columns are standardised; a nominal column is represented by the centred indicators of its levels, each divided
+    by the square root of its share, which together have the weight of one column. The score of a level is the mean of
+    the first principal component over its samples, so that the levels lie along the main direction of the data. The
+    names of the levels do not matter; missing values are not allowed.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def scored(table: Table) -> Table:
 
 
 def _contrasts(codes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the centred indicators of the levels, each over the square root of its share."""
+    """Return the centred indicators of the levels, each divided by the square root of its share."""
     indicators = (codes[:, None] == np.unique(codes)).astype(np.float64)
     share = indicators.mean(axis=0)
     return (indicators - share) / np.sqrt(share)

@@ -1,4 +1,4 @@
-"""The one door for tables: checked here, trusted inside."""
+"""The single entry point for tables: they are checked here and trusted everywhere else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sartre.data.columns import Column, read_objects, read_series
 from sartre.data.table import Table, standardise_columns
 from sartre.settings import listed
 
-MIN_ROWS = 10  # of a table that anything can be learnt from
+MIN_ROWS = 10  # nothing can be learnt from a table with fewer rows
 LARGEST = 1e150  # the square of anything larger may overflow a double
 
 
@@ -40,14 +40,14 @@ def as_table(
     min_rows, min_columns : int
         Fewer raise a ``ValueError``.
     categories : bool
-        Whether text and categoricals are welcome (`sartre.data.columns.read_series`), or numbers only.
+        Whether text and categoricals are allowed (`sartre.data.columns.read_series`), or numbers only.
     missing : bool
-        Whether missing values are welcome; they are NaN.
+        Whether missing values are allowed; they become NaN.
 
     Returns
     -------
     Table
-        A `Table` passed in comes back as it is. Constant and duplicated columns give one warning each.
+        A `Table` is returned as it is. Constant columns give one warning, and so do duplicated columns.
 
     Examples
     --------
@@ -57,18 +57,18 @@ def as_table(
     table = read_columns(X, categories=categories)
     if table.levels and not categories:
         raise ValueError(
-            f"Columns of numbers are needed here. Got categories: {listed([table.names[j] for j in table.levels])}. "
-            "Code them as numbers or leave them out; CausalDiscovery does so for orderers, and SARTRE, CAMPruning and "
-            "DAS take them as they are."
+            f"All columns must be numeric here. Got the categories {listed([table.names[j] for j in table.levels])}. "
+            "Code them as numbers or leave them out; CausalDiscovery codes them for orderers, and SARTRE, CAMPruning "
+            "and DAS accept them as they are."
         )
     if not (missing and table is X):
         _check_finite(table, missing=missing)
     if table.shape[0] < min_rows:
-        raise ValueError(f"At least {min_rows} rows are needed. Got {table.shape[0]}. Bring more samples.")
+        raise ValueError(f"At least {min_rows} rows are needed. Got {table.shape[0]}. Provide more samples.")
     if table.shape[1] < min_columns:
         raise ValueError(
             f"At least {min_columns} columns are needed. Got {table.shape[1]}: {listed(table.names) or 'none'}. "
-            "Bring more variables."
+            "Provide more variables."
         )
     if table is not X:
         _warn_about_columns(table)
@@ -84,11 +84,11 @@ def check_unique(names: Sequence[str]) -> None:
     """Refuse a name that stands for two variables."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise ValueError(f"Every variable needs a name of its own. Repeated: {listed(repeated)}. Rename them.")
+        raise ValueError(f"Every variable must have a unique name. Repeated: {listed(repeated)}. Rename them.")
 
 
 def read_columns(X: Any, *, categories: bool = False) -> Table:
-    """Read an array or data frame (a Table is one already) without a look at its values: NaN and infinity may be there.
+    """Read an array or data frame (a Table stays as it is) without checking its values: NaN and infinity may occur.
 
     Examples
     --------
@@ -113,8 +113,8 @@ def read_columns(X: Any, *, categories: bool = False) -> Table:
         raise TypeError(f"A table is needed: a two-dimensional array or an eager data frame. Got {type(X).__name__}.")
     if array.ndim != 2:
         raise ValueError(
-            f"A table has rows and columns: two dimensions. Got {array.ndim}. "
-            "Reshape it, one row a sample and one column a variable."
+            f"A table must have two dimensions, rows and columns. Got {array.ndim}. "
+            "Reshape it to one row per sample and one column per variable."
         )
     names = default_names(array.shape[1])
     if array.dtype.kind in "fiub":
@@ -145,7 +145,9 @@ def _to_array(X: Any) -> NDArray[Any]:
     try:
         return np.ma.filled(X.astype(np.float64), np.nan) if np.ma.isMaskedArray(X) else np.asarray(X)
     except ValueError:
-        raise ValueError("Every row of a table has the same number of values. Got rows of different lengths.") from None
+        raise ValueError(
+            "Every row of a table must have the same number of values. Got rows of different lengths."
+        ) from None
 
 
 def _check_finite(table: Table, *, missing: bool) -> None:
@@ -157,13 +159,13 @@ def _check_finite(table: Table, *, missing: bool) -> None:
         counts = [f"'{names[j]}' {absent[:, j].sum()}" for j in np.flatnonzero(absent.any(axis=0)).tolist()]
         row, j = np.argwhere(absent)[0]
         raise ValueError(
-            f"Missing values (NaN) by column: {listed(counts)}; the first is in row {row} (the first row is 0), "
-            f"column '{names[j]}'. Drop those rows or fill them in first, or let CausalDiscovery do it: "
-            "missing='drop', 'impute', or 'bin', which makes missing a value of its own."
+            f"Missing values (NaN) are not allowed here. Counts per column: {listed(counts)}; the first is in row "
+            f"{row} (the first row is 0), column '{names[j]}'. Drop those rows or impute the values first, or set "
+            "'missing' in CausalDiscovery to 'drop', 'impute', or 'bin', which makes missing a value of its own."
         )
     if absent.any():
         if absent.all(axis=0).any():
-            raise ValueError(f"Column '{names[int(absent.all(axis=0).argmax())]}' has no value at all. Leave it out.")
+            raise ValueError(f"Column '{names[int(absent.all(axis=0).argmax())]}' has no values. Leave it out.")
         values = np.where(absent, np.nanmedian(values, axis=0), values)
     with np.errstate(over="ignore", invalid="ignore"):
         spread = values.max(axis=0) - values.min(axis=0)
@@ -177,7 +179,7 @@ def _check_finite(table: Table, *, missing: bool) -> None:
         )
     for j in np.flatnonzero((spread > 0) & (spread < 1 / LARGEST)).tolist():
         raise ValueError(
-            f"Column '{names[j]}' varies by {spread[j]:g} only, whose square is zero in floating point. "
+            f"Column '{names[j]}' varies by only {spread[j]:g}, the square of which is zero in floating point. "
             "Rescale the column."
         )
 
@@ -186,7 +188,7 @@ def _warn_about_columns(table: Table) -> None:
     constant = [table.names[j] for j in np.flatnonzero(table.silent)]
     if constant:
         warnings.warn(
-            f"Constant columns can be neither cause nor effect: {listed(constant)}.",
+            f"Constant columns can be neither causes nor effects: {listed(constant)}. Leave them out.",
             UserWarning,
             stacklevel=4,
         )
@@ -194,21 +196,21 @@ def _warn_about_columns(table: Table) -> None:
     if found:
         shown = listed(f"{table.names[copy]} = {table.names[original]}" for original, copy in found)
         warnings.warn(
-            f"Duplicated columns: {shown}. The data cannot tell copies apart, so the edges between and into "
-            "them are arbitrary. Keep one of each.",
+            f"Duplicated columns cannot be told apart by the data: {shown}. The edges between and into them are "
+            "arbitrary. Keep one of each.",
             UserWarning,
             stacklevel=4,
         )
 
 
 def _as_compared(table: Table, j: int) -> NDArray[Any]:
-    """Return a column; levels by their first sample: what they are called does not make them differ."""
+    """Return a column; levels are numbered by first occurrence, so that their names make no difference."""
     column = table.values[:, j]
     return pd.factorize(column)[0] if j in table.levels else column
 
 
-NEAR_COPY = 0.999  # correlation, up to the sign, from which on two columns say the same
-_COLUMNS_AT_ONCE = 1000  # columns that are compared with all others at a time: nothing as large as d x d
+NEAR_COPY = 0.999  # two columns with at least this absolute correlation are near copies
+_COLUMNS_AT_ONCE = 1000  # columns that are compared with all others at a time, so that no d x d array is needed
 
 
 def copies(columns: Iterable[tuple[int, NDArray[Any]]]) -> list[tuple[int, int]]:
@@ -230,7 +232,7 @@ def copies(columns: Iterable[tuple[int, NDArray[Any]]]) -> list[tuple[int, int]]
 
 
 def near_copies(X: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return pairs of columns with a correlation of .999 or more, up to the sign, that are not the very same.
+    """Return the pairs of columns that have an absolute correlation of at least .999 but are not identical.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One column of user data becomes numbers, or the levels of a category."""
+"""Convert one column of user data to numbers, or to the levels of a category."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-SAMPLES_A_LEVEL = 10  # on average: more levels are an id or free text
-FEW_LEVELS, MOST_LEVELS = 5, 100  # so many are always allowed; more never are
+SAMPLES_PER_LEVEL = 10  # on average; a column with fewer is an id or free text
+FEW_LEVELS, MOST_LEVELS = 5, 100  # up to FEW_LEVELS are always allowed; more than MOST_LEVELS never are
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})([ T].*)?")
 
 
 class Column(NamedTuple):
-    """The values of a column, NaN where missing; of a category, the positions of its levels, which are sorted."""
+    """The values of a column, NaN where missing; for a category, the positions of its levels, which are sorted."""
 
     values: NDArray[np.float64]
     levels: tuple[str, ...] | None = None
@@ -27,16 +27,16 @@ class Column(NamedTuple):
 def read_series(column: nw.Series[Any], name: str, *, categories: bool) -> Column:
     """Read a column of a data frame.
 
-    Numbers and booleans are numbers. With `categories`, so is an ordered pandas categorical, by its position in the
-    order; other categoricals, enums and text are categories (see `as_category`).
+    Numbers and booleans are used as numbers. With `categories`, so is an ordered pandas categorical, by its position in
+    the order; other categoricals, enums and text are categories (see `as_category`).
     """
     kind = column.dtype
     if kind.is_numeric() or kind == nw.Boolean:
         return Column(column.cast(nw.Float64).to_numpy().astype(np.float64))
     if kind.is_temporal():
         raise TypeError(
-            f"Column '{name}' holds dates or times. A number is needed: "
-            "turn it into one (days since a start, say) or leave the column out."
+            f"Column '{name}' holds dates or times, but numbers are needed. "
+            "Convert them (to days since a start date, for example) or leave the column out."
         )
     if categories and isinstance(kind, (nw.Categorical, nw.Enum)):
         native: Any = column.to_native()
@@ -46,11 +46,13 @@ def read_series(column: nw.Series[Any], name: str, *, categories: bool) -> Colum
         return as_category(np.array(column.to_list(), dtype=object), name)
     if isinstance(kind, (nw.String, nw.Object, nw.Unknown)):
         return read_objects(column.to_numpy(), name, categories=categories)
-    raise TypeError(f"Column '{name}' is of type {kind}. A number is needed: code it as one or leave the column out.")
+    raise TypeError(
+        f"Column '{name}' is of type {kind}, but numbers are needed. Code it as numbers or leave the column out."
+    )
 
 
 def read_objects(values: NDArray[Any], name: str, *, categories: bool) -> Column:
-    """Read a column of Python objects: numbers all, or, with `categories`, text of which nothing reads as a number."""
+    """Read a column of Python objects: all numbers or, with `categories`, all text that does not read as a number."""
     wrong = [
         row
         for row, value in enumerate(values)
@@ -64,25 +66,26 @@ def read_objects(values: NDArray[Any], name: str, *, categories: bool) -> Column
         if all(_DATE.fullmatch(text.strip()) for text in values[texts]):
             raise ValueError(
                 f"Column '{name}' holds dates written as text, such as '{values[texts[0]]}' in row {texts[0]} (the "
-                "first row is 0). Turn them into numbers (days since a start, say) or leave the column out."
+                "first row is 0). Convert them to numbers (days since a start date, for example) or leave the column "
+                "out."
             )
         return as_category(values, name)
     if not texts:
         raise ValueError(
             f"Column '{name}' holds numbers written as text, such as '{values[wrong[0]]}' in row {wrong[0]} "
-            "(the first row is 0). Turn them into numbers first."
+            "(the first row is 0). Convert them to numbers first."
         )
     raise ValueError(
-        f"Column '{name}' holds '{str(values[texts[0]])[:40]}' in row {texts[0]} (the first row is 0). A number is "
-        "needed: correct the value, drop the row, or leave the column out."
+        f"Column '{name}' holds '{str(values[texts[0]])[:40]}' in row {texts[0]} (the first row is 0), but a number is "
+        "needed. Correct the value, drop the row, or leave the column out."
     )
 
 
 def as_category(values: NDArray[Any], name: str) -> Column:
-    """Turn a category into numbers: the positions of its levels in their sorted names.
+    """Convert a category to numbers: the positions of its levels among their sorted names.
 
-    At most n / 10 levels, and 100, are allowed (five always are): more are refused, for there is nothing to learn from
-    levels with a sample or two.
+    At most min(n / 10, 100) levels are allowed (five always are). More are refused, since nothing can be learnt from
+    levels with one or two samples.
 
     Examples
     --------
@@ -92,12 +95,12 @@ def as_category(values: NDArray[Any], name: str) -> Column:
     missing = np.array([is_missing(value) for value in values], dtype=bool)
     texts = [str(value) for value in values[~missing]]
     levels = sorted(set(texts))
-    most = max(FEW_LEVELS, min(MOST_LEVELS, len(values) // SAMPLES_A_LEVEL))
+    most = max(FEW_LEVELS, min(MOST_LEVELS, len(values) // SAMPLES_PER_LEVEL))
     if len(levels) > most:
         raise ValueError(
-            f"Column '{name}' has {len(levels)} levels in {len(values)} rows, '{texts[0][:40]}' for one: an id or free "
-            f"text rather than a category. At most {most} are allowed here; merge the rare ones, or leave the column "
-            "out."
+            f"Column '{name}' has {len(levels)} levels in {len(values)} rows, such as '{texts[0][:40]}', so it looks "
+            f"like an id or free text. With this many rows, at most {most} levels are allowed. Merge rare levels, or "
+            "leave the column out."
         )
     place = {level: code for code, level in enumerate(levels)}
     codes = np.full(len(values), np.nan)
@@ -106,7 +109,7 @@ def as_category(values: NDArray[Any], name: str) -> Column:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value stands for none."""
+    """Return whether a value is missing."""
     return value is None or value is pd.NA or bool(isinstance(value, float) and np.isnan(value))
 
 
@@ -117,7 +120,7 @@ def _all_text(values: NDArray[Any]) -> bool:
 def _as_float(value: Any) -> float:
     try:
         return float(value)
-    except OverflowError:  # an int past the largest double, refused later by column and row
+    except OverflowError:  # an int beyond the largest double is refused later, by column and row
         return np.inf
 
 

@@ -13,7 +13,7 @@ from sartre.data.table import Table
 from sartre.settings import check_choice
 
 MISSING_IN_MEMORY = ("error", "drop", "bin", "impute")
-ROUNDS, NEAREST = 5, 20  # of the imputation: rounds over the columns, and predictors of each (many columns are slow)
+ROUNDS, NEAREST = 5, 20  # imputation rounds over the columns, and predictors per column: more would be slow
 
 
 def read_table(X: Any, missing: str, seed: int, *, min_rows: int = 1, min_columns: int = 1) -> Table:
@@ -23,12 +23,12 @@ def read_table(X: Any, missing: str, seed: int, *, min_rows: int = 1, min_column
     ----------
     X : array of shape (n, d), any eager data frame, or Table
     missing : "error", "drop", "bin" or "impute"
-        Refuse them; leave out the rows that have any; keep them as NaN; fill them in (`imputed`). What is left out or
-        filled in is told in a warning.
+        Refuse them; leave out the rows that have any; keep them as NaN; or fill them in (`imputed`). A warning says
+        what was left out or filled in.
     seed : int
-        Of the imputation.
+        Seed of the imputation.
     min_rows, min_columns : int
-        Fewer raise a ``ValueError``, rows that are left out not counted.
+        Fewer raise a ``ValueError``; rows that are left out do not count.
 
     Examples
     --------
@@ -43,9 +43,15 @@ def read_table(X: Any, missing: str, seed: int, *, min_rows: int = 1, min_column
     count = f"{absent.sum()} missing values in {absent.any(axis=0).sum()} columns"
     if missing == "drop":
         kept = np.flatnonzero(~absent.any(axis=1))
-        _warn(f"{absent.any(axis=1).sum()} of {len(absent)} rows are left out: there are {count}.")
+        _warn(
+            f"{absent.any(axis=1).sum()} of {len(absent)} rows were left out because of {count}. The result describes "
+            "complete rows only. Use missing='impute' or 'bin' to keep all rows."
+        )
         return as_table(table.take(kept), min_rows=min_rows, categories=True)
-    _warn(f"{count} were filled in. What is said of their columns is too sure: the tests take them for measured.")
+    _warn(
+        f"{count} were imputed. The tests treat imputed values as measured, so p-values of these columns are too "
+        "small. Use missing='bin' or 'drop' to avoid this."
+    )
     return imputed(table, seed)
 
 
@@ -53,7 +59,7 @@ def imputed(table: Table, seed: int) -> Table:
     """Fill in missing values: the most common level, or a draw from a linear model of the other columns.
 
     Numbers are drawn by scikit-learn's ``IterativeImputer`` with ``sample_posterior=True``: means instead of draws
-    would tie the columns closer together than they are. A column without any value becomes a constant.
+    would make the columns look more dependent than they are. A column without any value becomes a constant.
 
     Examples
     --------
@@ -67,7 +73,7 @@ def imputed(table: Table, seed: int) -> Table:
     if not absent.any():
         return table
     values = table.values.copy()
-    values[:, absent.all(axis=0)] = 0.0  # nothing is known of such a column: a constant
+    values[:, absent.all(axis=0)] = 0.0  # a column without any value becomes a constant
     for j in table.levels:
         observed = ~absent[:, j]
         values[~observed, j] = np.bincount(values[observed, j].astype(np.intp), minlength=1).argmax()
@@ -78,7 +84,7 @@ def imputed(table: Table, seed: int) -> Table:
 
 
 def _drawn(X: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    from sklearn.experimental import enable_iterative_imputer  # noqa: F401, PLC0415 - slow to import, seldom needed
+    from sklearn.experimental import enable_iterative_imputer  # noqa: F401, PLC0415 - slow to import and seldom used
     from sklearn.impute import IterativeImputer  # noqa: PLC0415
 
     low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)

@@ -11,7 +11,7 @@ import pandas as pd
 from sartre.data.read_text import MAX_COLUMNS, _too_wide
 
 _ARROW = {".parquet": "Parquet", ".pq": "Parquet", ".feather": "Feather", ".arrow": "Feather"}
-_LARGE = 2**30  # bytes of a table in memory
+_LARGE = 2**30  # bytes in memory; a larger table is read in batches
 
 
 def in_batches(path: str | Path) -> bool:
@@ -26,18 +26,18 @@ def in_batches(path: str | Path) -> bool:
     try:
         found = parquet.read_metadata(path)
     except (ArrowException, OSError):
-        return False  # refused when it is read
+        return False  # the file is refused later, when it is read
     return found.num_rows * found.num_columns * 8 > _LARGE
 
 
 def parquet_batches(path: Path, size: int) -> Iterator[Any]:
-    """Read a Parquet file, or all in a folder and in those below it by the order of their paths, so many rows a time.
+    """Read a Parquet file, or all files in a folder and its subfolders, ordered by path, `size` rows at a time.
 
-    What pandas keeps as an index in a file is no column, and neither are the names of folders.
+    An index that pandas stored in a file is not a column, and neither are the names of folders.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415 - an extra; it is there, for it has just been used
+        from pyarrow import parquet  # noqa: PLC0415 - an extra
     except ImportError:
         raise ImportError(f"Reading '{path}' needs pyarrow; install it with: pip install \"sartre[arrow]\".") from None
     if not path.exists():
@@ -52,7 +52,7 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
                 yield from opened.iter_batches(batch_size=size, columns=columns)
     except (pa.ArrowException, OSError):
         raise ValueError(
-            f"'{file}' is not a whole Parquet file; write it again. Other kinds of files are not read in batches."
+            f"'{file}' is not a complete Parquet file; write it again. Other file types cannot be read in batches."
         ) from None
 
 
@@ -60,12 +60,12 @@ def _parquet_files(folder: Path) -> list[Path]:
     ends = tuple(end for end, kind in _ARROW.items() if kind == "Parquet")
     files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in ends and file.is_file())
     if not files:
-        raise FileNotFoundError(f"There is no file that ends in {' or '.join(ends)} in the folder '{folder}'.")
+        raise FileNotFoundError(f"There is no {' or '.join(ends)} file in the folder '{folder}'; check its name.")
     return files
 
 
 def _read_arrow(path: Path, kind: str, first: int | None = None) -> pd.DataFrame:
-    """Read a Parquet or Feather file, or its first rows; what pandas keeps as an index in it is no column."""
+    """Read a Parquet or Feather file, or its first rows; an index that pandas stored in it is not a column."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import feather, parquet  # noqa: PLC0415
@@ -81,4 +81,4 @@ def _read_arrow(path: Path, kind: str, first: int | None = None) -> pd.DataFrame
             return next(parquet.ParquetFile(path).iter_batches(first), pa.RecordBatch.from_pylist([])).to_pandas()
         return pd.read_parquet(path) if kind == "Parquet" else feather.read_feather(path)
     except (pa.ArrowException, OSError):
-        raise ValueError(f"'{path}' is not a whole {kind} file; write it again, or export a CSV file.") from None
+        raise ValueError(f"'{path}' is not a complete {kind} file; write it again, or export a CSV file.") from None

@@ -1,4 +1,4 @@
-"""A table from a file of any kind, or a look at its beginning."""
+"""Read a table from a file of any supported type, or only its beginning."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from sartre.data.read_text import _read_text, _Text
 if TYPE_CHECKING:
     import pandas as pd
 
-_HEAD = 2**24  # bytes: a longer text is judged by so much of it
+_HEAD = 2**24  # bytes; of a longer text only this much is read
 
 
 def read_table(source: str | Path | BinaryIO) -> pd.DataFrame:
-    r"""Read a table from a file: text with one line of names, then one line a sample; or Parquet or Feather.
+    r"""Read a table from a file: text with one line of names, then one line per sample; or Parquet or Feather.
 
     Commas, semicolons, tabs or pipes separate the values; a file with semicolons may have decimal commas. Text and
-    missing values stay in the table: `sartre.data.checks.as_table` refuses them by column and row.
+    missing values stay in the table: `sartre.data.checks.as_table` refuses them, naming the column and the row.
 
     Parameters
     ----------
     source : str, Path or binary file object
-        A CSV or TSV file in UTF-8 (a byte order mark is fine) or, with a warning, Windows-1252; or, by the end of its
-        name, Parquet (.parquet, .pq) or Feather (.feather, .arrow), which need pyarrow. A file object, such as standard
-        input, holds text.
+        A CSV or TSV file in UTF-8 (a byte order mark is allowed) or, with a warning, Windows-1252; or, judged by its
+        extension, Parquet (.parquet, .pq) or Feather (.feather, .arrow), which need pyarrow. A file object, such as
+        standard input, must hold text.
 
     Returns
     -------
     pandas.DataFrame
-        The columns under their names. Where the first line holds numbers only it is a row of data, the columns are
-        named ``x0, x1, ...``, and a warning says so.
+        The columns under their names. If the first line holds only numbers, it is read as data, the columns are named
+        ``x0, x1, ...``, and a warning says so.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def read_table(source: str | Path | BinaryIO) -> pd.DataFrame:
 
 
 def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
-    """Read the beginning of a file, and tell about how many rows it has: exactly for Parquet and short texts.
+    """Read the beginning of a file, and estimate its number of rows; the number is exact for Parquet and short texts.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
     Returns
     -------
     DataFrame, int
-        The first rows (all of a text of up to 16 MB), and the number of all.
+        The first rows (all rows of a text of up to 16 MB), and the total number of rows.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
     kind = _ARROW.get(path.suffix.lower())
     if kind == "Parquet":
         frame = _read_arrow(path, kind, first=1)
-        from pyarrow import parquet  # noqa: PLC0415 - an extra; it is there, for it has just been used
+        from pyarrow import parquet  # noqa: PLC0415 - an extra; it is installed, since it has just been used
 
         return frame, parquet.read_metadata(path).num_rows
     size = path.stat().st_size

@@ -1,4 +1,4 @@
-"""Text tables: read right or refused in one sentence."""
+"""Text tables are read correctly, or refused in one sentence."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 MAX_COLUMNS = 100_000
-_LONGEST_HEADER = 2**25  # bytes: two million names are counted before they are refused
+_LONGEST_HEADER = 2**25  # bytes: up to about two million names can be counted before they are refused
 _BLOCK = 2**20
 _OLD_PANDAS = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
-_EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _OLD_PANDAS else {}  # since 3.1 floats are read exactly
-_SEPARATORS = ";\t|,"  # the comma last: it is also a decimal mark
+_EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _OLD_PANDAS else {}  # pandas 3.1 reads floats exactly
+_SEPARATORS = ";\t|,"  # the comma comes last because it is also a decimal mark
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MARKUP = re.compile(r"""\s*(<[!?]|<(html|head|body|table|div)\b|\{\s*["}]|\[\s*[\[{"])""", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
@@ -34,7 +34,7 @@ _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 
 @dataclass(frozen=True)
 class _Text:
-    """Bytes that should be a text table, under the name that messages give them."""
+    """Bytes that should be a text table, and the name that messages use for them."""
 
     name: str
     content: Path | bytes
@@ -59,8 +59,8 @@ def _read_text(text: _Text) -> pd.DataFrame:
     names = _checked_names(header, text) if has_names else default_names(len(header))
     if not has_names:
         warnings.warn(
-            f"'{text}' has no header, as its first line holds numbers only: the columns are named {names[0]} to "
-            f"{names[-1]}. If that line holds names, put a letter in each.",
+            f"'{text}' has no header, since its first line holds only numbers. That line was read as data, and the "
+            f"columns are named {names[0]} to {names[-1]}. If it holds names, put a letter in each.",
             UserWarning,
             stacklevel=3,
         )
@@ -90,7 +90,7 @@ def _encoding(text: _Text) -> str:
             continue
         if encoding == "cp1252":
             warnings.warn(
-                f"'{text}' is not in UTF-8: its text was read as Windows-1252. Save it in UTF-8 if names look wrong.",
+                f"'{text}' is not in UTF-8, so it was read as Windows-1252. Save it in UTF-8 if names look wrong.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -100,27 +100,27 @@ def _encoding(text: _Text) -> str:
 
 def _not_text(text: _Text) -> ValueError:
     return ValueError(
-        f"'{text}' holds binary data (a spreadsheet, an archive or UTF-16, say), not a text table; "
+        f"'{text}' holds binary data (such as a spreadsheet, an archive or UTF-16), not a text table; "
         "export it as a CSV file in UTF-8."
     )
 
 
 def _first_lines(text: _Text, encoding: str) -> list[str]:
-    """Return the first two lines that are not blank: the header and, where there is one, a sample."""
+    """Return the first two lines that are not blank: the header and, if there is one, a sample."""
     lines: list[str] = []
     with text.open(encoding) as file:
         while len(lines) < 2 and (line := file.readline(_LONGEST_HEADER)):
             if line.strip():
                 lines.append(line)
     if not lines:
-        raise ValueError(f"'{text}' is empty; a table has one line of names, then one line a sample.")
+        raise ValueError(f"'{text}' is empty; a table needs one line of names, then one line per sample.")
     if _MARKUP.match("".join(lines)):
         raise ValueError(f"'{text}' looks like HTML, XML or JSON, not a table; export the data as a CSV file.")
     return lines
 
 
 def _check_first_line(text: _Text) -> None:
-    """Refuse what a glance at the first line tells, before a large file is read to its end."""
+    """Refuse what the first line alone rules out, before a large file is read to its end."""
     with text.binary() as file:
         line = re.split(rb"[\r\n]", file.readline(_LONGEST_HEADER), maxsplit=1)[0].decode("latin-1")
     if _CONTROL.search(line):
@@ -133,13 +133,13 @@ def _check_first_line(text: _Text) -> None:
 
 def _too_wide(source: object, width: int) -> ValueError:
     return ValueError(
-        f"'{source}' has too many columns, {width:,} or more: at most {MAX_COLUMNS:,} are read; keep fewer, or "
+        f"'{source}' has too many columns: {width:,} or more, and at most {MAX_COLUMNS:,} can be read. Keep fewer, or "
         "transpose the table if its rows are the variables."
     )
 
 
 def _separator(lines: list[str]) -> str:
-    """Return the separator that cuts header and first sample alike; else the most frequent one of the header."""
+    """Return the separator that splits the header and the first sample alike, else the most frequent in the header."""
     bare = _QUOTED.sub("", "".join(lines)).rstrip("\r\n").splitlines() or [""]  # a quoted name may span lines
     counts = {mark: [line.count(mark) for line in bare] for mark in _SEPARATORS}
     agreeing = [mark for mark, count in counts.items() if min(count) == max(count) > 0]
@@ -147,7 +147,7 @@ def _separator(lines: list[str]) -> str:
 
 
 def _scan(text: _Text, encoding: str, separator: str) -> tuple[list[str], str]:
-    """Read every record once: return the header and the decimal mark, and refuse rows of another length."""
+    """Read every record once: return the header and the decimal mark, and refuse rows of a different length."""
     header: list[str] = []
     decimal = "."
     with text.open(encoding) as file:
@@ -161,7 +161,7 @@ def _scan(text: _Text, encoding: str, separator: str) -> tuple[list[str], str]:
                     header = record
                 if len(record) != len(header):
                     raise ValueError(
-                        f"Line {records.line_num} of '{text}' has {len(record)} values where the first line has "
+                        f"Line {records.line_num} of '{text}' has {len(record)} values, but the first line has "
                         f"{len(header)}; correct that line, or write the file without row names."
                     )
                 if separator == ";" and decimal == "." and any(map(_DECIMAL_COMMA.fullmatch, record)):
@@ -202,6 +202,6 @@ def _checked_names(header: Sequence[str], text: _Text) -> list[str]:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(
-            f"The header of '{text}' repeats {listed(map(repr, repeated))}; give every column a name of its own."
+            f"The header of '{text}' repeats {listed(map(repr, repeated))}; give every column a unique name."
         )
     return names

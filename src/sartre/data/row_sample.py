@@ -1,4 +1,4 @@
-"""A sample of rows that depends on the seed and the rows' numbers only, however the rows arrive."""
+"""Samples of rows: by their numbers, however the rows arrive, or by their contents, whatever their order."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class RowSample:
-    """The rows with the smallest hashes of their numbers; the samples of two parts of the rows add up (``a + b``).
+    """The rows with the smallest hashes of their numbers; samples of two parts of the rows can be added (``a + b``).
 
     Attributes
     ----------
     seed, size : int
-        Of the hash, and the largest number of rows.
+        Seed of the hash, and the largest number of rows kept.
     n : int
-        Rows that it was drawn from.
+        Number of rows that the sample was drawn from.
     numbers : int64 array of shape (m,)
-        Of the rows kept, increasing.
+        Numbers of the rows kept, in increasing order.
     values : array of shape (m, d)
 
     Examples
@@ -41,7 +41,7 @@ class RowSample:
 
     @staticmethod
     def of(values: NDArray[np.float64], first: int, seed: int, size: int) -> RowSample:
-        """Draw from some rows, shape (m, d), which are numbered from `first` on."""
+        """Draw from rows, shape (m, d), which are numbered from `first` on."""
         numbers = np.arange(first, first + len(values))
         kept = smallest(numbers, seed, size)
         return RowSample(seed, size, len(values), numbers[kept], values[kept])
@@ -55,14 +55,14 @@ class RowSample:
 
 
 def smallest(numbers: NDArray[np.int64], seed: int, size: int) -> NDArray[np.intp]:
-    """Return the places of the `size` rows with the smallest hashes, in the order of the places."""
+    """Return the positions of the `size` rows with the smallest hashes, in increasing order."""
     if len(numbers) <= size:
         return np.arange(len(numbers))
     return np.sort(np.argpartition(hashes(numbers, seed), size - 1)[:size])
 
 
 def hashes(numbers: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
-    """Return a random-looking whole number for every row number, no two alike (the counter hash SplitMix64).
+    """Return a pseudo-random integer for every row number, no two alike (the counter hash SplitMix64).
 
     Examples
     --------
@@ -76,8 +76,36 @@ def hashes(numbers: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
+def drawn_rows(values: NDArray[np.float64], seed: int, size: int | None = None) -> NDArray[np.intp]:
+    """Draw rows of a table without replacement, in an order that depends only on the seed and the rows' contents.
+
+    The key of a row is the sum of the hashes of its values' ranks, each within its column. The order of rows and
+    columns, their names and their units make no difference: the same observations are drawn, in the same order.
+
+    Parameters
+    ----------
+    values : array of shape (n, d)
+    seed : int
+    size : int, optional
+        How many to draw; all by default.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> other = 1000 + 3 * X[::-1, [2, 0, 1]]
+    >>> drawn = X[drawn_rows(X, seed=0, size=10), 0]
+    >>> np.allclose(1000 + 3 * drawn, other[drawn_rows(other, seed=0, size=10), 1])
+    True
+    """
+    keys = np.zeros(len(values), dtype=np.uint64)
+    for column in values.T:
+        _, ranks = np.unique(column, return_inverse=True)
+        keys += hashes(ranks.astype(np.int64), seed)
+    return np.argsort(keys, kind="stable")[:size]
+
+
 def sample_rows(blocks: Iterable[NDArray[np.float64]], seed: int, size: int) -> RowSample | None:
-    """Draw from rows that come in blocks, one after the other; None where there is no block.
+    """Draw from rows that come in blocks, one after the other; return None if there is no block.
 
     Examples
     --------
@@ -91,7 +119,7 @@ def sample_rows(blocks: Iterable[NDArray[np.float64]], seed: int, size: int) -> 
     for block in blocks:
         numbers = np.arange(n, n + len(block))
         n += len(block)
-        if bound is not None:  # the largest hash in the sample: a row above it will not be in the next one either
+        if bound is not None:  # a row whose hash exceeds the largest in the sample cannot enter it later either
             few = hashes(numbers, seed) < bound
             numbers, block = numbers[few], block[few]  # noqa: PLW2901
         waiting.append(RowSample(seed, size, 0, numbers, np.array(block, dtype=np.float64)))

@@ -1,4 +1,4 @@
-"""Tables that are too large for memory: read batch by batch, twice, and never whole."""
+"""Tables that are too large for memory: they are read batch by batch, twice, and never as a whole."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Survey:
-    """A table of many rows after a first look: how many there are, and a sample of them.
+    """A table of many rows after a first pass: the number of rows, and a sample of them.
 
     Attributes
     ----------
     batches : iterable of arrays of shape (m, d), or Partitions
-        A pass over all rows, each time it is asked for; or rows elsewhere, which are counted there.
+        Each iteration is a pass over all rows; the rows of partitions are counted where they are.
     n : int
     sample : Table
-        The rows that whatever needs rows sees (`sartre.data.row_sample`).
+        The rows that every computation on single rows uses (`sartre.data.row_sample`).
     """
 
     batches: Iterable[NDArray[np.float64]] | Partitions
@@ -50,14 +50,14 @@ class Survey:
         return self.sample if len(self.sample.values) == self.n else None
 
     def standardized(self) -> Survey:
-        """Return the survey of the same rows with every column of numbers at mean zero, variance one in the sample."""
+        """Return the survey of the same rows with every numeric column at mean zero and variance one in the sample."""
         centre, scale = self.sample.centre_and_scale()
         batches = self.batches
         scaled = _Scaled(batches, centre, scale) if isinstance(batches, Iterable) else batches.scaled(centre, scale)
         return Survey(scaled, self.n, self.sample.standardized())
 
     def total(self, count: Callable[[NDArray[np.float64]], Any], n_jobs: int | None = None) -> Any:
-        """Return the sum of ``count(values)`` over all batches; sums of whole numbers do not depend on `n_jobs`."""
+        """Return the sum of ``count(values)`` over all batches; sums of integers do not depend on `n_jobs`."""
         total, seen = None, 0
         with blas_threads(1):
             for totals in self._counted(count, n_jobs):
@@ -66,13 +66,13 @@ class Survey:
                 logger.info("rows: %d of %d counted", seen, self.n)
         if seen != self.n:
             raise ValueError(
-                f"The first pass saw {self.n} rows, the second {seen}. The source must give the same rows each time: "
-                "a function must return a fresh iterator."
+                f"The source must give the same rows in each pass. The first saw {self.n} rows, the second {seen}. If "
+                "the source is a function, let it return a fresh iterator on each call."
             )
         return total
 
     def _counted(self, count: Callable[[NDArray[np.float64]], Any], n_jobs: int | None) -> Iterable[Any]:
-        """Return the totals of parts of the rows. Threads count those that are here: rows do not travel."""
+        """Return the totals of parts of the rows. Threads count local rows, so that no row is copied."""
         if not isinstance(self.batches, Iterable):
             return [self.batches.total(count)]
         jobs = (delayed(count)(values) for values in self.batches)
@@ -92,13 +92,13 @@ class _Scaled:
 
 
 def survey(source: Any, seed: int, missing: str = "error") -> Survey:
-    """Go through all rows once; they are checked, counted and sampled.
+    """Check, count and sample all rows in one pass.
 
     Parameters
     ----------
-    source : as in `Batches`, a Dask data frame, or Batches; a Survey comes back as it is
+    source : as in `Batches`, a Dask data frame, or Batches; a Survey is returned as it is
     seed : int
-        Of the sample.
+        Seed of the sample.
     missing : "error" or "drop"
 
     Examples
@@ -116,16 +116,21 @@ def survey(source: Any, seed: int, missing: str = "error") -> Survey:
         batches = source if isinstance(source, Batches) else Batches(source, missing)
         sample = sample_rows(iter(batches), seed, tables.SAMPLE_ROWS)
     if sample is None:
-        raise ValueError("The source has no batch at all. Check the folder, or the function that makes the batches.")
+        raise ValueError(
+            "The source must have at least one batch. Got none. Check the folder, or the function that makes batches."
+        )
     if sample.n > tables.SAMPLE_ROWS and len(batches.names) > tables.WIDEST:
         raise ValueError(
-            f"At most {tables.WIDEST} columns are taken in batches of more than {tables.SAMPLE_ROWS} rows. Got "
+            f"Batches with more than {tables.SAMPLE_ROWS} rows in total must have at most {tables.WIDEST} columns. Got "
             f"{len(batches.names)}. Use fewer columns, or a table in memory."
         )
     if batches.n_dropped:
         total = sample.n + batches.n_dropped
         warnings.warn(
-            f"{batches.n_dropped} of {total} rows are left out: they have missing values.", UserWarning, stacklevel=3
+            f"{batches.n_dropped} of {total} rows were left out because they have missing values. The result describes "
+            "complete rows only. Impute the values first to keep all rows.",
+            UserWarning,
+            stacklevel=3,
         )
     logger.info("rows: %d seen, %d kept as a sample", sample.n, len(sample.values))
     frame = pd.DataFrame(sample.values, columns=list(batches.names))
@@ -133,7 +138,7 @@ def survey(source: Any, seed: int, missing: str = "error") -> Survey:
 
 
 def survey_of_table(table: Table, seed: int) -> Survey:
-    """Return the same of a table in memory."""
+    """Return the survey of a table in memory."""
     values = table.values
     batches = [values[first : first + BATCH] for first in range(0, len(values), BATCH)]
     return Survey(batches, len(values), table.take(smallest(np.arange(len(values)), seed, tables.SAMPLE_ROWS)))

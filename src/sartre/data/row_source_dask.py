@@ -16,26 +16,26 @@ from sartre.compute.parallel import blas_threads
 from sartre.data.batches import Batches
 from sartre.data.row_sample import RowSample, hashes
 
-BRANCHES = 8  # results that are added up by one task: fewer make the tree deeper, more keep one worker waiting
-DEVIATIONS = 10  # of the number of rows under the bound that is expected to leave a full sample: it practically does
+BRANCHES = 8  # results that one task adds up: fewer make the tree deeper, more keep one worker waiting
+DEVIATIONS = 10  # standard deviations added to the expected number of rows drawn: the sample is then almost surely full
 
 
 class Partitions:
-    """The rows of a Dask data frame, partition after partition; they stay where they are, and sums over them travel.
+    """The rows of a Dask data frame, partition by partition; they stay where they are, and only sums over them travel.
 
-    A ``distributed.Client`` that is active is used, or else whatever scheduler Dask is set to.
+    An active ``distributed.Client`` is used if there is one, otherwise the scheduler that Dask is set to.
 
     Parameters
     ----------
     frame : dask.dataframe.DataFrame
     missing : "error" or "drop"
-        What to do about rows with missing values.
+        How to treat rows with missing values.
 
     Attributes
     ----------
     names : tuple of names
     n_dropped : int
-        Rows left out, known once there is a sample.
+        Number of rows left out, known once a sample has been drawn.
 
     Examples
     --------
@@ -53,8 +53,8 @@ class Partitions:
         ]
 
     def sample(self, seed: int, size: int) -> RowSample | None:
-        """Check and number all rows, then draw from them; None where there are none."""
-        from dask.base import compute  # noqa: PLC0415 - an extra; it made the frame
+        """Check and number all rows, then draw from them; return None if there are none."""
+        from dask.base import compute  # noqa: PLC0415 - an extra; it is installed, since it made the frame
         from dask.delayed import delayed  # noqa: PLC0415
 
         look, draw = delayed(_look), delayed(_draw)
@@ -77,7 +77,7 @@ class Partitions:
         return drawn
 
     def scaled(self, centre: NDArray[np.float64], scale: NDArray[np.float64]) -> Partitions:
-        """Return the same rows, less the centre and over the scale of every column; arrays of shape (d,)."""
+        """Return the same rows, minus the centre and divided by the scale of every column; arrays of shape (d,)."""
         scaled = copy(self)
         rows = [(partition, reader._replace(centre=centre, scale=scale)) for partition, reader in self._partitions]
         scaled._partitions = rows  # noqa: SLF001 - a copy of itself
@@ -92,7 +92,7 @@ class Partitions:
 
 
 class _Reader(NamedTuple):
-    """Turns a partition, by its number, into checked arrays."""
+    """The reader of one partition, known by its number, which it turns into checked arrays."""
 
     number: int
     names: tuple[str, ...]
@@ -108,7 +108,7 @@ class _Reader(NamedTuple):
             for values in batches:
                 yield (values - self.centre) / self.scale
         except (TypeError, ValueError) as error:
-            raise type(error)(f"Partition {self.number} of the Dask data frame. {error}") from None
+            raise type(error)(f"In partition {self.number} of the Dask data frame: {error}") from None
 
 
 def _look(frame: Any, reader: _Reader) -> tuple[int, int]:
@@ -118,7 +118,7 @@ def _look(frame: Any, reader: _Reader) -> tuple[int, int]:
 
 
 def _draw(frame: Any, reader: _Reader, start: int, seed: int, size: int, share: float) -> RowSample:
-    """Draw from the rows of a partition, numbered from `start` on, whose hashes are among the lowest."""
+    """Draw the rows with the lowest hashes from a partition, whose rows are numbered from `start` on."""
     drawn = []
     for values in reader.arrays(reader.batches(frame)):
         sample = RowSample.of(values, start, seed, size)
@@ -134,7 +134,7 @@ def _count(frame: Any, reader: _Reader, count: Callable[[NDArray[np.float64]], A
 
 
 def _added_up(tasks: list[Any]) -> Any:
-    """Compute tasks and add up their results, some at a time, on the workers; only the total comes back."""
+    """Compute tasks and add up their results, a few at a time, on the workers; only the total is sent back."""
     from dask.delayed import delayed  # noqa: PLC0415
 
     total = delayed(_sum)

@@ -13,23 +13,23 @@ from scipy.stats import rankdata
 
 from sartre.settings import listed
 
-COMMON = 10  # samples from which on a level is regressed on its own
-WIDEST = 300  # columns that are added up in pairs: tables of all pairs grow with their square
-# Rows of a sample. Whatever needs rows at all (orders, bins, pairs, robust variances) sees these; a table that has no
-# more is used whole. With so many a correlation of .02 has a p-value under 1e-5, and an order of 50 columns takes
-# a minute.
+COMMON = 10  # a level with at least this many samples is regressed on its own
+WIDEST = 300  # columns that are added up in pairs: the tables of all pairs grow with the square of this number
+# Every computation on single rows (orders, bins, pairs, robust variances) uses a sample of this many rows; a table that
+# has no more is used as a whole. With this many rows a correlation of .02 has a p-value under 1e-5, and an order of 50
+# columns takes a minute.
 SAMPLE_ROWS = 50_000
 
 
 @dataclass(frozen=True)
 class Table:
-    """Checked data: float64 columns (contiguous each), their names, and the levels of those that are categories.
+    """Checked data: float64 columns (each contiguous), their names, and the levels of those that are categories.
 
-    Every ``fit`` of this library takes one as it takes an array, so data is checked once.
-    ``np.asarray(table)`` gives the values, for estimators that know nothing of this class.
+    Every ``fit`` of this library accepts a table in place of an array, so data are checked only once.
+    ``np.asarray(table)`` gives the values, for estimators that do not know this class.
 
-    A category's values are the positions (0, 1, ...) of its levels in ``levels``, which has its column's number and
-    the levels' names, sorted. A missing value is NaN; only `as_table(..., missing=True)` lets one in.
+    The values of a category are the positions (0, 1, ...) of its levels in ``levels``, which maps the number of a
+    column to the sorted names of its levels. A missing value is NaN; only `as_table(..., missing=True)` allows one.
     """
 
     values: NDArray[np.float64]
@@ -38,22 +38,22 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
+        """The numbers of rows and columns."""
         return self.values.shape[0], self.values.shape[1]
 
     @property
     def nominal(self) -> frozenset[int]:
-        """The columns with three levels or more: their codes are not numbers. Two levels are 0 and 1."""
+        """The columns with three or more levels, whose codes are not numbers. Two levels are coded as 0 and 1."""
         return frozenset(j for j, levels in self.levels.items() if len(levels) > 2)
 
     @property
     def sample(self) -> Table:
-        """The rows that whatever needs rows sees: all of them. A `Survey` has fewer."""
+        """The rows that computations on single rows use: all of them. A `Survey` has fewer."""
         return self
 
     @property
     def is_long(self) -> bool:
-        """Whether the rows are added up, and a sample of them stands for whatever needs rows: many rows of numbers."""
+        """Whether there are so many rows of numbers that they are added up, and single rows come from a sample."""
         return is_long(*self.shape) and not self.nominal and not np.isnan(self.values).any()
 
     @property
@@ -62,7 +62,7 @@ class Table:
         return np.isnan(self.values)
 
     def standardized(self) -> Table:
-        """Return the table with every column of numbers at mean zero and variance one (constant columns at zero)."""
+        """Return the table with every numeric column at mean zero and variance one (constant columns at zero)."""
         centre, scale = self.centre_and_scale()
         values = (self.values - centre) / scale
         for j in np.flatnonzero(self.constant).tolist():
@@ -72,7 +72,7 @@ class Table:
         return Table(np.asfortranarray(values), self.names, self.levels)
 
     def centre_and_scale(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what is subtracted from every column to standardise it, and what it is divided by, shape (d,) each.
+        """Return the centre and the scale that standardise every column, each of shape (d,).
 
         Categories stay as they are, and so does the scale of a constant column.
         """
@@ -86,26 +86,27 @@ class Table:
         return centre, scale
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return the table of some rows."""
+        """Return the table of these rows."""
         return Table(np.asfortranarray(self.values[rows]), self.names, self.levels)
 
     def select(self, columns: NDArray[np.intp]) -> Table:
-        """Return the table of some columns."""
+        """Return the table of these columns."""
         levels = {k: self.levels[j] for k, j in enumerate(columns.tolist()) if j in self.levels}
         return Table(np.asfortranarray(self.values[:, columns]), tuple(self.names[j] for j in columns), levels)
 
     def reordered(self, names: Sequence[str]) -> Table:
-        """Return the table with its columns in the order of some names, which must be its own."""
+        """Return the table with its columns in the order of these names, which must be its own."""
         if list(names) == list(self.names):
             return self
         if sorted(names) != sorted(self.names):
-            raise ValueError(f"The table must have the columns {listed(names)}. Got {listed(self.names)}.")
+            raise ValueError(f"The table must have the columns {listed(names)}. Got {listed(self.names)} instead.")
         return self.select(np.array([self.names.index(name) for name in names], dtype=np.intp))
 
     def responses(self, j: int) -> list[NDArray[np.float64]]:
-        """Return what is regressed for a column without missing values: itself or, if it is nominal, its indicators.
+        """Return the responses of a column without missing values: itself or, if it is nominal, its indicators.
 
-        One indicator a level with at least ten samples, and always those of the two most common levels.
+        There is one indicator per level with at least ten samples, and always one for each of the two most common
+        levels.
 
         Examples
         --------
@@ -122,7 +123,7 @@ class Table:
 
     @property
     def constant(self) -> NDArray[np.bool_]:
-        """Which columns hold one value only, up to the last digits."""
+        """Which columns hold a single value, up to rounding."""
         missing = self.missing
         holes = missing.any()
         low = (np.where(missing, np.inf, self.values) if holes else self.values).min(axis=0)
@@ -131,7 +132,7 @@ class Table:
 
     @property
     def silent(self) -> NDArray[np.bool_]:
-        """Which columns say nothing as a cause: one value only, and it is never missing, or always."""
+        """Which columns carry no information as a cause: a single value that is never missing, or no value at all."""
         missing = self.missing
         return self.constant & (~missing.any(axis=0) | missing.all(axis=0))
 
@@ -142,12 +143,12 @@ class Table:
 
 
 def is_long(n_rows: int, n_columns: int) -> bool:
-    """Return whether a table of numbers has so many rows, and so few columns, that they are added up."""
+    """Return whether a table of numbers has so many rows and so few columns that its rows are added up."""
     return n_rows > SAMPLE_ROWS and n_columns <= WIDEST
 
 
 def mean_and_spread(column: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the mean and the standard deviation of a column; squares cannot overflow.
+    """Return the mean and the standard deviation of a column, without overflow of the squares.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def mean_and_spread(column: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def standardise(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a column at mean zero and variance one; missing values, and all of a constant, become zero.
+    """Return a column at mean zero and variance one; missing values and constant columns become zero.
 
     Examples
     --------
@@ -180,7 +181,7 @@ def standardise_columns(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def normal_scores(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace the values of every column by the normal quantiles of their ranks; equal values stay equal, NaN NaN.
+    """Replace the values of every column by the normal quantiles of their ranks; ties stay ties, and NaN stays NaN.
 
     Examples
     --------

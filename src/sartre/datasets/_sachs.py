@@ -34,7 +34,7 @@ def load_sachs(
         a sample of one distribution, although it is often used as one.
     graph : {"17", "20"}
         The consensus graph of 17 edges that most benchmarks use, or the variant of 20 edges, which adds PIP2 -> PKC,
-        PIP3 -> Akt and Plcg -> PKC and turns Plcg -> PIP3 around.
+        PIP3 -> Akt and Plcg -> PKC and reverses Plcg -> PIP3.
 
     Returns
     -------

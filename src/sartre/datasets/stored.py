@@ -1,4 +1,4 @@
-"""Reading of stored tables and graphs, each only if its bytes are the ones that were put there."""
+"""Read stored tables and graphs, after checking that their bytes have not changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def stored_table(file: Traversable, sha256: str) -> pd.DataFrame:
-    r"""Read a CSV file, gzipped if its name ends in ``.gz``, after a check of its SHA-256.
+    r"""Read a CSV file, gzipped if its name ends in ``.gz``, after checking its SHA-256.
 
     Examples
     --------

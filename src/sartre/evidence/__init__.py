@@ -1,1 +1,1 @@
-"""What can be said of learnt edges: how often they come back, and what to worry about."""
+"""Evidence about learnt edges: how often they are found again, and what to worry about."""

@@ -24,35 +24,35 @@ if TYPE_CHECKING:
     from sartre.steps import Mechanism
 
 
-WARNING_LEVEL = 0.001  # of all tests of one kind together
-SAMPLES_PER_VARIABLE = 10  # fewer, and a model of all variables at once is no longer possible
+WARNING_LEVEL = 0.001  # the level of all tests of one kind together
+SAMPLES_PER_VARIABLE = 10  # with fewer, a joint model of all variables is no longer possible
 FEW_VALUES = 10  # a column with fewer distinct values has no continuous noise
-FEWEST_SAMPLES = 20  # samples, for any test
+FEWEST_SAMPLES = 20  # samples that any test needs
 SKEWED, NOT_NORMAL, HEAVY_NOISE = 0.5, 1.0, 3.0  # skewness and excess kurtosis; the last is that of Laplace noise
-STILL_EXPLAINED = 0.01  # share of a residual that a parent must still explain, beyond chance, to be worth a word
-SERIAL = 0.1  # correlation of neighbouring rows worth a word
-SORTED, FEWEST_PATHS = 0.9, 6  # var-sortability worth a word, and of how many pairs
+STILL_EXPLAINED = 0.01  # share of a residual that a parent must still explain, beyond chance, to be reported
+SERIAL = 0.1  # correlation of neighbouring rows that is reported
+SORTED, FEWEST_PATHS = 0.9, 6  # var-sortability that is reported, and the number of pairs it needs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnostics:
-    """What `diagnose` finds.
+    """The findings of `diagnose`.
 
     Attributes
     ----------
     messages : tuple of strings
-        One sentence or two for each thing to worry about, with what to do; empty if there is none.
+        A few sentences for each thing to worry about, with what to do; empty if there is none.
     nodes : DataFrame
-        One row a variable: ``n`` (values there are), ``variance``, ``r2`` (of the linear regression on all others) and,
-        of what the variable's parents leave unexplained, ``skewness``, ``kurtosis`` (0 if normal), ``normality``
-        (p-value of D'Agostino's test), ``independence`` (p-value of the test that it is independent of each parent,
-        times their number), ``dependent_on`` (the parent of that p-value), ``autocorrelation`` (of neighbouring
-        rows). NaN where it makes no sense: for variables with fewer than ten values or fewer than twenty samples.
+        One row per variable: ``n`` (number of observed values), ``variance``, ``r2`` (of the linear regression on all
+        others) and, for the residual given the parents, ``skewness``, ``kurtosis`` (0 if normal), ``normality``
+        (p-value of D'Agostino's test), ``independence`` (smallest p-value of the tests of independence of each parent,
+        times their number), ``dependent_on`` (the parent with that p-value) and ``autocorrelation`` (of neighbouring
+        rows). They are NaN for variables with fewer than ten distinct values or fewer than twenty samples.
     var_sortability, r2_sortability : float
-        Share of the found directed paths along which the variance, or r2, increases, ties half (Reisach et al., 2021
-        and 2023): near 1/2 if it tells nothing of the order, NaN without a path.
+        Share of the directed paths along which the variance, or r2, increases, with ties as one half (Reisach et al.,
+        2021 and 2023): near 1/2 if it says nothing about the order, NaN if there is no path.
     copies : tuple of pairs of names
-        Columns that are the same up to unit, sign and a correlation of 0.999.
+        Pairs of columns with an absolute correlation of at least 0.999.
     samples_per_variable : float
     """
 
@@ -75,17 +75,17 @@ class _Independence(NamedTuple):
 
 
 def diagnose(model: Any, X: Any) -> Diagnostics:
-    """Look at the assumptions behind a learnt graph.
+    """Examine the assumptions behind a learnt graph.
 
-    What the mechanism of every variable, a function of its found parents and of the pairs that act together, leaves
-    unexplained is examined. Nothing here proves an assumption; it shows where one fails.
+    The residual of every variable is examined, given its mechanism: a function of its parents and of the pairs that
+    interact. Nothing here proves an assumption; it can only show where one fails.
 
     Parameters
     ----------
     model : CausalDiscovery
-        Fitted; anything with ``graph_`` will do.
+        A fitted model; any object with ``graph_`` will do.
     X : array of shape (n, d) or data frame
-        The data it was fitted to, missing values and categories as they are.
+        The data it was fitted to, with missing values and categories as they are.
 
     References
     ----------
@@ -126,7 +126,7 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
 
 
 def _node(table: Table, j: int, parents: list[int], mechanism: Mechanism) -> dict[str, Any]:
-    """Describe what a variable's mechanism leaves."""
+    """Describe the residual of a variable given its mechanism."""
     rows = np.flatnonzero(~np.isnan(table.values[:, j]))
     told: dict[str, Any] = {
         "n": len(rows),
@@ -153,9 +153,9 @@ def _node(table: Table, j: int, parents: list[int], mechanism: Mechanism) -> dic
 
 
 def _independence(residual: NDArray[np.float64], parents: Table) -> _Independence | None:
-    """Test a residual against each parent by the products of their rank polynomials (contrasts of levels).
+    """Test a residual against each parent by the products of their rank polynomials (or contrasts of levels).
 
-    n times the sum of the squared correlations is a chi-square if they are independent.
+    n times the sum of the squared correlations has a chi-square distribution if they are independent.
     """
     own = rank_polynomials(residual[:, None])[0]
     basis = pair_basis(parents.values, parents.nominal)
@@ -171,7 +171,7 @@ def _independence(residual: NDArray[np.float64], parents: Table) -> _Independenc
 
 
 def _r2(table: Table, numbers: list[int]) -> NDArray[np.float64]:
-    """Return the share of each column that a linear model of all others explains, missing values at the mean."""
+    """Return the share of each column that a linear model of all others explains, with missing values at the mean."""
     result = np.full(table.shape[1], np.nan)
     result[numbers] = explained_by_others(
         Table(standardise_columns(table.values[:, numbers]), tuple(table.names[j] for j in numbers))
@@ -190,13 +190,13 @@ def _about_samples(table: Table, copies: Sequence[tuple[str, str]]) -> list[str]
     messages = []
     if n < SAMPLES_PER_VARIABLE * d:
         messages.append(
-            f"There are {n} samples for {d} variables, fewer than {SAMPLES_PER_VARIABLE} each: many true edges are "
-            "missed, and the order is hardly better than chance. Bring more samples, or fewer variables."
+            f"There are {n} samples for {d} variables, fewer than {SAMPLES_PER_VARIABLE} per variable: many true edges "
+            "are missed, and the order is hardly better than chance. Use more samples, or fewer variables."
         )
     if copies:
         shown = listed([f"{a} and {b}" for a, b in copies])
         messages.append(
-            f"Some columns say the same: {shown}. Which of them has an edge is arbitrary. Keep one of each."
+            f"Some columns are copies of each other: {shown}. Which of them has an edge is arbitrary. Keep one of each."
         )
     few = [
         name
@@ -205,8 +205,8 @@ def _about_samples(table: Table, copies: Sequence[tuple[str, str]]) -> list[str]
     ]
     if few:
         messages.append(
-            f"Categories and columns with few values have no continuous noise: {listed(few)}. Whether their edges are "
-            "there is tested; which way they point is not reliable. Say in 'knowledge' what is known of it."
+            f"Categories and columns with few values have no continuous noise: {listed(few)}. Their edges are tested, "
+            "but the directions of these edges are not reliable. State known directions in 'knowledge'."
         )
     return messages
 
@@ -218,21 +218,21 @@ def _about_residuals(nodes: pd.DataFrame, share: NDArray[np.float64]) -> list[st
     odd = (nodes["normality"] < level) & ((nodes["skewness"].abs() > SKEWED) | (nodes["kurtosis"].abs() > NOT_NORMAL))
     if heavy.any():
         messages.append(
-            f"The noise of {listed(nodes.index[heavy])} has heavy tails: a few samples decide. Look at the largest "
-            "values, transform the columns (logarithms, ranks), and use robust tests (SARTRE does so by itself)."
+            f"The noise of {listed(nodes.index[heavy])} has heavy tails, so a few samples dominate the fit. Check the "
+            "largest values, transform the columns (logarithms, ranks), and use robust tests (SARTRE does so itself)."
         )
     if (odd & ~heavy).any():
         messages.append(
             f"The noise of {listed(nodes.index[odd & ~heavy])} is not normal. Orderers that assume normal noise may "
-            "turn edges around: compare with one that does not."
+            "reverse edges. Compare with one that does not."
         )
     dependent = (nodes["independence"] < level) & (share > STILL_EXPLAINED)
     if dependent.any():
         shown = listed([f"{name} (on {nodes.loc[name, 'dependent_on']})" for name in nodes.index[dependent]])
         messages.append(
-            f"What the parents leave unexplained still depends on them for {shown}: the edge may point the other "
-            "way, a common cause may be hidden, or the noise may not simply add up (a variance that follows the "
-            "parent, say). Transform the column, or look at the edge."
+            f"The residual still depends on a parent for {shown}: the edge may point the other way, there may be a "
+            "hidden common cause, or the noise may not be additive (its variance may depend on the parent, for "
+            "example). Transform the column, or examine the edge."
         )
     return messages
 
@@ -244,9 +244,9 @@ def _about_rows(nodes: pd.DataFrame) -> list[str]:
     if not serial.any():
         return []
     message = (
-        f"Neighbouring rows are alike in {listed(nodes.index[serial])}, correlations up to {size[serial].max():.2f}: "
-        "a time series, or groups of rows? Tests take rows for independent and are too sure. Keep rows that are far "
-        "apart, or differences; rows that were merely sorted do no harm."
+        f"Neighbouring rows are correlated in {listed(nodes.index[serial])}, up to {size[serial].max():.2f}: the data "
+        "may be a time series or come in groups. The tests treat rows as independent, so their p-values are too small. "
+        "Keep rows that are far apart, or take differences; rows that were merely sorted do no harm."
     )
     return [message]
 
@@ -255,7 +255,7 @@ def _about_variances(by_variance: float, n_paths: int) -> list[str]:
     if n_paths < FEWEST_PATHS or by_variance <= SORTED:
         return []
     message = (
-        f"The variance increases along {by_variance:.0%} of the found paths: the order could be read off the variances "
-        "alone, and they depend on the units. Standardise the columns, and see whether the graph stays."
+        f"The variance increases along {by_variance:.0%} of the directed paths: the order could be read off the "
+        "variances alone, and they depend on the units. Standardise the columns, and check whether the graph changes."
     )
     return [message]

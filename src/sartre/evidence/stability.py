@@ -1,4 +1,4 @@
-"""How sure is each edge: the model learnt anew on many halves of the samples."""
+"""How stable each edge is: the model is learnt again on many halves of the samples."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-THRESHOLD = 0.6  # little above 1/2, where the bound begins: more costs true edges, for halves find fewer of them
+THRESHOLD = 0.6  # just above 1/2, where the bound begins; more would lose true edges, of which halves find fewer
 _SHOWN = 12
-_VARYING = re.compile(r"'[^']*'|[\d.,]+")  # what differs between two warnings of one kind: names and numbers
+_VARYING = re.compile(r"'[^']*'|[\d.,]+")  # names and numbers differ between two warnings of one kind
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,13 +45,13 @@ class Stability:
     ----------
     names : tuple of d strings
     n_pairs : int
-        Pairs of half-samples; the model was learnt twice as many times.
+        Number of pairs of half-samples; the model was learnt twice as many times.
     edge_frequency : array of shape (d, d)
         Share of the half-samples whose graph has the edge, [parent, child].
     order_frequency : array of shape (d, d)
         Share of the half-samples whose order has row before column.
     open : boolean array of shape (d, d)
-        Edges that the knowledge leaves to the data: all but the diagonal where nothing is known.
+        Edges that the knowledge leaves to the data: all but the diagonal if nothing is known.
     """
 
     names: tuple[str, ...]
@@ -81,9 +81,9 @@ class Stability:
     def consensus(self, threshold: float = THRESHOLD) -> Dag:
         """Return a graph of the edges with at least this frequency.
 
-        The edges are added in decreasing frequency, and one is left out if it would close a cycle with those before it
-        or with what all half-samples agree on about the order (such as all that is known). Above 1/2 no edge
-        and its opposite can both be frequent, but longer cycles can.
+        The edges are added in order of decreasing frequency. An edge is left out if it would close a cycle with those
+        before it, or with the part of the order on which all half-samples agree (such as prior knowledge). Above 1/2,
+        an edge and its opposite cannot both be frequent, but longer cycles can be.
 
         Parameters
         ----------
@@ -106,19 +106,19 @@ class Stability:
 
         With p open edges, of which q are found on a half-sample on average, it is q^2 / (p (2 threshold - 1)): a
         bound on the expected number of frequent edges among those that the model finds on a random half of the
-        samples with probability q / p or less, that is no more often than a choice at random. It assumes independent
-        rows, and nothing of the model; q is estimated.
+        samples with probability at most q / p, that is, no more often than by random choice. It assumes independent
+        rows, and nothing about the model; q is estimated.
 
         These are the false edges if the model finds no false edge more often than that. A false edge that it finds
-        time and again (turned around, past a variable in between, through a hidden common cause) is not counted:
-        no resampling can tell it from a true one.
+        repeatedly (reversed, skipping a variable in between, or due to a hidden common cause) is not counted: no
+        resampling can distinguish it from a true one.
 
         Parameters
         ----------
         threshold : float
             Above 1/2, at most 1.
         unimodal : bool
-            Whether to assume besides that, for each of those edges, the share of pairs with the edge in both
+            Whether to assume in addition that, for each of those edges, the share of pairs with the edge in both
             halves has a unimodal distribution. The bound is then about half as large.
         """
         check_number("false_edges_bound", "threshold", threshold, low=0.5, high=1.0, open_low=True)
@@ -137,7 +137,7 @@ class Stability:
         edges = self._by_frequency()
         mean = self.edge_frequency.sum()
         lines = [
-            f"Stability: {self.n_pairs} pairs of half-samples, {len(self.names)} variables, {mean:.1f} edges a half"
+            f"Stability: {self.n_pairs} pairs of half-samples, {len(self.names)} variables, {mean:.1f} edges per half"
         ]
         lines += [f"  {self.edge_frequency[i, j]:.2f} {self.names[i]} -> {self.names[j]}" for i, j in edges[:_SHOWN]]
         if len(edges) > _SHOWN:
@@ -156,28 +156,28 @@ def stability(
 ) -> Stability:
     """Learn a graph on many complementary halves of the samples, and count edges and directions.
 
-    Each of `n_pairs` random permutations of the rows gives two halves without a row in common (of an odd number of
-    rows one is left out), and on each half order and graph are learnt anew. Halves, because
-    rows that a bootstrap repeats make every test too sure. The table is checked once and shared; nothing
-    else depends on all rows, so nothing else is re-used.
+    Each of `n_pairs` random permutations of the rows gives two halves without a common row (of an odd number of rows,
+    one is left out), and the order and the graph are learnt again on each half. Halves are used because the rows that
+    a bootstrap repeats make all p-values too small. The table is checked once and shared; nothing else depends on all
+    rows, so nothing else is reused.
 
     Parameters
     ----------
     model : CausalDiscovery
-        Or anything with ``fit(X)``, ``order_`` and ``adjacency_matrix_``. It stays as it is; its knowledge is obeyed
-        on each half. If its ``random_state`` is None, each half-sample has a seed of its own.
+        Or any estimator with ``fit(X)``, ``order_`` and ``adjacency_matrix_``. It is not changed; its knowledge is
+        obeyed on each half. If its ``random_state`` is None, each half-sample has its own seed.
     X : array of shape (n, d) or data frame
-        At least 20 rows. Missing values are treated on each half as the model says.
+        At least 20 rows. Missing values are treated on each half as the model specifies.
     n_pairs : int
-        Pairs of half-samples.
+        Number of pairs of half-samples.
     n_jobs : int, optional
-        Processes over the half-samples, or jobs of the joblib backend that is switched on; the result does not depend
+        Number of processes over the half-samples, or of jobs of the active joblib backend; the result does not depend
         on it.
     random_state : int, Generator, RandomState or None
-        Seed of all halves. The k-th pair depends on the seed and k only: more pairs go on where fewer stopped.
+        Seed of all halves. The k-th pair depends only on the seed and k: more pairs continue where fewer stopped.
     checkpoint : path, optional
-        A JSON file in which each finished half-sample is kept. If it is there already, from the same data, settings and
-        version, only what is missing is computed, with the seed of the file where `random_state` is None.
+        A JSON file in which each finished half-sample is kept. If it already exists, from the same data, settings and
+        version, only what is missing is computed, with the seed of the file if `random_state` is None.
 
     References
     ----------
@@ -197,7 +197,7 @@ def stability(
       rain -> river
     """
     check_number("stability", "n_pairs", n_pairs, low=1, integer=True)
-    holes = getattr(model, "missing", "error") != "error"  # what to do about them is decided on each half
+    holes = getattr(model, "missing", "error") != "error"  # missing values are treated on each half
     table = as_table(X, min_rows=2 * MIN_ROWS, min_columns=2, categories=True, missing=holes)
     known = constraints(model, table.names)
     store = _opened(checkpoint, model, table, random_state)
@@ -207,8 +207,8 @@ def stability(
     jobs = [(store.identity["seed"], number) for number in missing]
     heard: list[tuple[type[Warning], str]] = []
     runs: Any = spread(_run, (model, table), jobs, n_jobs, processes=True)  # steps hold Python's lock
-    with warnings.catch_warnings(), closing(runs):  # an interruption ends here, not when the garbage is collected
-        warnings.filterwarnings("ignore", message=r".*tasks which (have been|were)")  # joblib's word on one
+    with warnings.catch_warnings(), closing(runs):  # an interruption ends the runs here, not at garbage collection
+        warnings.filterwarnings("ignore", message=r".*tasks which (have been|were)")  # joblib says so when interrupted
         for done, (k, (result, warned)) in enumerate(runs, start=1):
             store.add(missing[k], result)
             heard += warned
@@ -235,20 +235,23 @@ def _opened(path: str | Path | None, model: Any, table: Table, random_state: Ran
     if path is None:
         return Checkpoint.open(None, {"seed": seed_of("stability", random_state)})
     if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
-        raise TypeError("With a checkpoint, 'random_state' of stability must be an int or None. Got a generator.")
-    from sartre import __version__  # noqa: PLC0415 - it is there once all is imported
+        raise TypeError(
+            "The 'random_state' parameter of stability must be an int or None with a checkpoint. Got a generator "
+            "instead. Pass an int."
+        )
+    from sartre import __version__  # noqa: PLC0415 - it exists once the package is imported
 
     identity = {"version": __version__, "data": describe_table(table), "settings": describe_settings(model)}
     seed = None if random_state is None else seed_of("stability", random_state)
     store = Checkpoint.open(path, {**identity, "seed": seed})
     if store.identity["seed"] is None:
         store.identity["seed"] = seed_of("stability", None)
-    store.write()  # a file that cannot be written is told now
+    store.write()  # this fails now if the file cannot be written
     return store
 
 
 def _run(shared: tuple[Any, Table], seed: int, number: int) -> tuple[dict[str, Any], list[tuple[type[Warning], str]]]:
-    """Learn the graph of one half-sample: its order, its edges as pairs of numbers, and what warnings there were."""
+    """Learn the graph of one half-sample; return its order, its edges as pairs of numbers, and the warnings."""
     model, table = shared
     rows = half_sample(table.shape[0], seed, number)
     settings = {}
@@ -282,7 +285,7 @@ def _tail_factor(threshold: float, theta: float, n_pairs: int, *, unimodal: bool
 
     Both halves of a pair have it with probability theta^2, and a frequent edge is in both halves of at least
     2 threshold - 1 of the pairs: Markov's inequality (Theorem 1), or its form for unimodal distributions on the
-    multiples of 1 / n_pairs (Theorem 2), where that has something to say.
+    multiples of 1 / n_pairs (Theorem 2), where that applies.
     """
     markov = 1 / (2 * threshold - 1)
     step = 1 / (2 * n_pairs)
@@ -295,9 +298,9 @@ def _tail_factor(threshold: float, theta: float, n_pairs: int, *, unimodal: bool
 
 
 def _tell_once(heard: list[tuple[type[Warning], str]]) -> None:
-    """Tell a warning that came on many half-samples once, with its first text; names and numbers in it may differ."""
+    """Repeat a warning from many half-samples once, with its first text; names and numbers in it may differ."""
     kinds: dict[Any, list[str]] = defaultdict(list)
     for category, text in heard:
         kinds[category, _VARYING.sub("", text)].append(text)
     for (category, _), texts in kinds.items():
-        warnings.warn(f"{texts[0]} (On half-samples; {len(texts)} such warnings.)", category, stacklevel=3)
+        warnings.warn(f"{texts[0]} (Half-samples gave {len(texts)} such warnings.)", category, stacklevel=3)

@@ -1,6 +1,6 @@
 """A directed acyclic graph with names: the only file that knows what an adjacency matrix means.
 
-``A[i, j] = 1`` says that variable ``i`` is a cause of variable ``j``: row -> column, everywhere.
+``A[i, j] = 1`` means that variable ``i`` is a cause of variable ``j``: row -> column, everywhere.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Dag:
     Parameters
     ----------
     adjacency : array of shape (d, d)
-        ``adjacency[i, j]`` is non-zero where variable ``i`` is a cause of variable ``j``.
+        ``adjacency[i, j]`` is non-zero if variable ``i`` is a cause of variable ``j``.
     names : sequence of d strings, optional
-        The variables' names; ``x0, x1, ...`` when left out.
+        The names of the variables; ``x0, x1, ...`` by default.
 
     Examples
     --------
@@ -49,9 +49,9 @@ class Dag:
     >>> dag.topological_order()
     ['rain', 'sprinkler', 'wet']
 
-    Every way out states the direction and has a way back: `write` (a file, by its end), `to_networkx`, `to_frame` (edge
-    list), `to_dict` (JSON), `to_gml`, `to_graphml`, `to_dot`, `to_dagitty`, `to_lingam` (transposed), `to_causal_learn`
-    (endpoints).
+    Every export states the direction and can be read back: `write` (a file, by its extension), `to_networkx`,
+    `to_frame` (edge list), `to_dict` (JSON), `to_gml`, `to_graphml`, `to_dot`, `to_dagitty`, `to_lingam` (transposed),
+    `to_causal_learn` (endpoints).
 
     >>> Dag.from_dagitty("dag { rain -> wet <- sprinkler }") == dag
     True
@@ -70,15 +70,16 @@ class Dag:
             )
         if given.dtype.kind == "f" and np.isnan(given).any():
             i, j = np.argwhere(np.isnan(given))[0]
-            raise ValueError(f"The adjacency matrix must say 0 or 1 of every pair. Got NaN in row {i}, column {j}.")
+            raise ValueError(f"The adjacency matrix must be 0 or 1 for every pair. Got NaN in row {i}, column {j}.")
         matrix = (given != 0).astype(np.uint8)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(
-                f"The adjacency matrix must be square, one row and one column a variable. Got shape {matrix.shape}."
+                "The adjacency matrix must be square, with one row and one column per variable. Got shape "
+                f"{matrix.shape}."
             )
         labels = default_names(len(matrix)) if names is None else [str(name) for name in names]
         if len(labels) != len(matrix):
-            raise ValueError(f"A graph of {len(matrix)} variables needs as many names. Got {len(labels)}.")
+            raise ValueError(f"A graph of {len(matrix)} variables must have {len(matrix)} names. Got {len(labels)}.")
         check_unique(labels)
         self._adjacency = matrix
         self._adjacency.setflags(write=False)
@@ -88,7 +89,7 @@ class Dag:
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[str, str]], names: Sequence[str] | None = None) -> Dag:
-        """Build a graph from ``(source, target)`` pairs; names in order of appearance unless given."""
+        """Build a graph from ``(source, target)`` pairs; names are in order of appearance unless given."""
         pairs = [(str(source), str(target)) for source, target in edges]
         mentioned = dict.fromkeys(name for pair in pairs for name in pair)
         labels = list(mentioned) if names is None else [str(name) for name in names]
@@ -98,33 +99,35 @@ class Dag:
         for source, target in pairs:
             for name in (source, target):
                 if name not in index:
-                    raise ValueError(f"The edge {source} -> {target} names '{name}', which is not a variable.")
+                    raise ValueError(
+                        f"The edge {source} -> {target} names '{name}', which is not a variable. Add it to 'names'."
+                    )
             matrix[index[source], index[target]] = 1
         return cls(matrix, labels)
 
     @classmethod
     def read(cls, path: str | Path, fmt: GraphFormat | None = None) -> Dag:
-        """Read a graph from a file in one of the formats of `sartre.graph.formats`, by the end of its name."""
+        """Read a graph from a file in one of the formats of `sartre.graph.formats`, chosen by the file extension."""
         path = Path(path)
         fmt = formats.format_of(path) if fmt is None else fmt
         try:
-            with path.open(encoding="utf-8-sig", newline="") as file:  # a name may have a carriage return in it
+            with path.open(encoding="utf-8-sig", newline="") as file:  # a name may contain a carriage return
                 return cls._parsed(fmt.read(file.read()))
         except OSError:
             raise
-        except (ValueError, TypeError) as error:  # what is no JSON or no UTF-8 is a ValueError
+        except (ValueError, TypeError) as error:  # invalid JSON or UTF-8 is a ValueError
             raise ValueError(f"'{path}': {error}") from None
-        except Exception:  # noqa: BLE001 - whatever a parser says of a file that is none of its kind
-            raise ValueError(f"'{path}' holds no graph in the form of {path.suffix} files; write it again.") from None
+        except Exception:  # noqa: BLE001 - a parser may raise anything on a malformed file
+            raise ValueError(f"'{path}' does not hold a graph in the {path.suffix} format; write it again.") from None
 
     def write(self, path: str | Path, fmt: GraphFormat | None = None) -> None:
-        """Write the graph to a file in one of the formats of `sartre.graph.formats`, by the end of its name."""
+        """Write the graph to a file in one of the formats of `sartre.graph.formats`, chosen by the file extension."""
         fmt = formats.format_of(Path(path)) if fmt is None else fmt
         write_text_atomically(path, fmt.write(self._names, self.edges))
 
     @classmethod
     def from_networkx(cls, graph: nx.DiGraph) -> Dag:
-        """Build a graph from a networkx ``DiGraph``, its nodes in the graph's own order."""
+        """Build a graph from a networkx ``DiGraph``, with its nodes in the same order."""
         return cls._parsed(formats.of_networkx(graph))
 
     @classmethod
@@ -138,7 +141,7 @@ class Dag:
 
     @property
     def adjacency(self) -> NDArray[np.uint8]:
-        """The (d, d) matrix with 1 where row is a cause of column (read-only)."""
+        """The (d, d) matrix with 1 where the row is a cause of the column (read-only)."""
         return self._adjacency
 
     @property
@@ -152,15 +155,15 @@ class Dag:
         return int(self._adjacency.sum(dtype=np.int64))
 
     def parents(self, name: str) -> list[str]:
-        """Direct causes of a variable."""
+        """Return the direct causes of a variable."""
         return [self._names[i] for i in np.flatnonzero(self._adjacency[:, self._position(name)])]
 
     def children(self, name: str) -> list[str]:
-        """Direct effects of a variable."""
+        """Return the direct effects of a variable."""
         return [self._names[j] for j in np.flatnonzero(self._adjacency[self._position(name)])]
 
     def topological_order(self) -> list[str]:
-        """Names, causes before effects; of the orders that fit, one that stays near the column order."""
+        """Return the names, causes before effects, in an order that stays close to the column order."""
         return [self._names[i] for i in self._sorted()]
 
     def reindex(self, names: Sequence[str]) -> Dag:
@@ -168,7 +171,7 @@ class Dag:
         check_unique(names)
         if set(names) != set(self._names):
             lone = sorted(set(self._names) ^ set(names), key=str)
-            raise ValueError(f"The two graphs must have the same variables. Only in one of them: {lone}.")
+            raise ValueError(f"The two graphs must have the same variables. These are in only one of them: {lone}.")
         rows = [self._index[name] for name in names]
         return Dag(self._adjacency[np.ix_(rows, rows)], names)
 
@@ -177,19 +180,19 @@ class Dag:
         return formats.directed(self._names, self.edges)[1]
 
     def to_dowhy(self) -> nx.DiGraph:
-        """Return the graph that DoWhy takes: ``CausalModel(data, treatment, outcome, graph=...)``, ``gcm`` models."""
+        """Return the graph for DoWhy: ``CausalModel(data, treatment, outcome, graph=...)`` or ``gcm`` models."""
         graph = self.to_networkx()
         for name in graph.nodes:
             graph.nodes[name]["observed"] = "yes"
         return graph
 
     def to_lingam(self) -> NDArray[np.float64]:
-        """Return lingam's matrix, the TRANSPOSE of ours: ``B[i, j] = 1`` where j is a cause of i."""
+        """Return lingam's matrix, the TRANSPOSE of ours: ``B[i, j] = 1`` if j is a cause of i."""
         return self._adjacency.T.astype(np.float64)
 
     @classmethod
     def from_lingam(cls, matrix: ArrayLike, names: Sequence[str] | None = None) -> Dag:
-        """Read lingam's ``adjacency_matrix_``: ``B[i, j]`` is non-zero where j is a cause of i."""
+        """Read lingam's ``adjacency_matrix_``: ``B[i, j]`` is non-zero if j is a cause of i."""
         return cls(np.asarray(matrix).T, names)
 
     def to_causal_learn(self) -> NDArray[np.int64]:
@@ -213,13 +216,13 @@ class Dag:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the edges as a data frame with columns ``source`` and ``target``."""
-        import pandas as pd  # noqa: PLC0415 - a graph does not need it
+        import pandas as pd  # noqa: PLC0415 - the graph itself does not need it
 
         return pd.DataFrame(self.edges, columns=["source", "target"], dtype=object)
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, names: Sequence[str] | None = None) -> Dag:
-        """Read a data frame of edges, such as ``edges_``; variables without an edge are in `names` only."""
+        """Read a data frame of edges, such as ``edges_``; variables without an edge must be listed in `names`."""
         missing = [column for column in ("source", "target") if column not in frame.columns]
         if missing:
             raise ValueError(f"A table of edges must have the columns source and target. Missing: {missing}.")
@@ -231,16 +234,16 @@ class Dag:
 
     @classmethod
     def from_gml(cls, text: str) -> Dag:
-        """Read GML; its nodes' labels are the names."""
+        """Read GML; the labels of the nodes are the names."""
         return cls._parsed(formats.read_gml(text))
 
     def to_graphml(self) -> str:
-        """Return the graph as GraphML; names are the nodes' attribute ``name``, for ids are words."""
+        """Return the graph as GraphML; names are in the node attribute ``name``, since ids must be single words."""
         return formats.write_graphml(self._names, self.edges)
 
     @classmethod
     def from_graphml(cls, text: str) -> Dag:
-        """Read GraphML; names are the nodes' attribute ``name``, or their ids where no node has one."""
+        """Read GraphML; names are in the node attribute ``name``, or are the ids if no node has one."""
         return cls._parsed(formats.read_graphml(text))
 
     def to_dot(self) -> str:
@@ -249,16 +252,16 @@ class Dag:
 
     @classmethod
     def from_dot(cls, text: str) -> Dag:
-        """Read a ``digraph`` of names and arrows in DOT; attributes are passed over."""
+        """Read a ``digraph`` of names and arrows in DOT; attributes are ignored."""
         return cls._parsed(formats.read_dot(text))
 
     def to_dagitty(self) -> str:
-        """Return the graph as dagitty.net and R's dagitty read it."""
+        """Return the graph in the language of dagitty.net and R's dagitty."""
         return formats.write_dagitty(self._names, self.edges)
 
     @classmethod
     def from_dagitty(cls, text: str) -> Dag:
-        """Read DAGitty's ``dag { ... }`` of names and arrows; positions and roles are passed over."""
+        """Read DAGitty's ``dag { ... }`` of names and arrows; positions and roles are ignored."""
         return cls._parsed(formats.read_dagitty(text))
 
     def to_dict(self) -> dict[str, Any]:
@@ -267,12 +270,12 @@ class Dag:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Dag:
-        """Read what `to_dict` wrote."""
+        """Read the result of `to_dict`."""
         return cls._parsed(formats.from_plain(data))
 
     def _position(self, name: str) -> int:
         if name not in self._index:
-            raise ValueError(f"'{name}' is not a variable of this graph. Its variables: {', '.join(self._names)}.")
+            raise ValueError(f"'{name}' is not a variable of this graph. Its variables are {', '.join(self._names)}.")
         return self._index[name]
 
     def _sorted(self) -> list[int]:
@@ -284,7 +287,7 @@ class Dag:
             return list(sorter.static_order())
         except CycleError as error:
             cycle = " -> ".join(self._names[i] for i in error.args[1])
-            raise ValueError(f"The graph must have no cycle. It has {cycle}.") from None
+            raise ValueError(f"The graph must have no cycle. Got {cycle}. Remove one of these edges.") from None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dag):

@@ -1,6 +1,6 @@
 """Graphs as text: every format writes names and ``(source, target)`` pairs, and reads them back.
 
-A cause's arrow goes to its effect. A new format is a `GraphFormat` of two functions, and a line in `FORMATS`.
+Arrows point from cause to effect. A new format needs a `GraphFormat` of two functions and a line in `FORMATS`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 CONVENTION = "source -> target"
 _NOT_DAGITTY = re.compile(r"[\x00-\x1f\x7f]")
-_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # a carriage return is read as a new line
-_DEFAULTS = {"node", "edge", "graph"}  # in front of brackets they are no variables but settings for all
+_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML reads \r as a new line
+_DEFAULTS = {"node", "edge", "graph"}  # before brackets these are not variables but settings for all variables
 
 
 class Parsed(NamedTuple):
-    """What a text says: the variables in order of appearance, and the edges."""
+    """The content of a text: the variables in order of appearance, and the edges."""
 
     names: list[str]
     edges: list[tuple[str, str]]
@@ -55,7 +55,7 @@ _DAGITTY = _Language("DAGitty", ("dag", "digraph"), r'"(?:\\"|[^"])*"', lambda t
 
 
 def write_dot(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
-    r"""Return a graph in Graphviz's language.
+    r"""Return a graph in Graphviz's DOT language.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def write_dot(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
 
 
 def write_dagitty(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
-    """Return a graph in the language of dagitty.net and of R's dagitty; it has no comments: the arrows speak.
+    """Return a graph in the language of dagitty.net and R's dagitty, which has no comments to state the convention.
 
     Examples
     --------
@@ -86,8 +86,8 @@ def write_dagitty(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str
     for name in names:
         if _NOT_DAGITTY.search(name) or name.endswith("\\"):
             raise ValueError(
-                f"DAGitty has no way to write the name {name!r}: a name must have no control character and not end "
-                "in a backslash. Rename it."
+                f"DAGitty cannot write the name {name!r}: a name must not contain control characters or end in a "
+                "backslash. Rename it."
             )
     quoted = {name: '"' + name.replace('"', '\\"') + '"' for name in names}
     return _written("dag {", quoted, edges)
@@ -100,17 +100,17 @@ def write_gml(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
 
 
 def read_gml(text: str) -> Parsed:
-    """Read GML; its nodes' labels are the names."""
-    import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
+    """Read GML; the labels of the nodes are the names."""
+    import networkx as nx  # noqa: PLC0415 - slow to import, and most runs do not need it
 
     return of_networkx(nx.parse_gml(text))
 
 
 def write_graphml(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
-    """Return a graph as GraphML; names are the nodes' attribute ``name``, for ids are words."""
+    """Return a graph as GraphML; names are in the node attribute ``name``, since ids must be single words."""
     for name in names:
         if _NOT_XML.search(name):
-            raise ValueError(f"GraphML has no way to write the name {name!r}: it holds a control character. Rename it.")
+            raise ValueError(f"GraphML cannot write the name {name!r}: it contains a control character. Rename it.")
     ids = {name: f"n{i}" for i, name in enumerate(names)}
     nx, graph = directed(ids.values(), ((ids[source], ids[target]) for source, target in edges))
     for name, node in ids.items():
@@ -119,11 +119,11 @@ def write_graphml(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str
 
 
 def read_graphml(text: str) -> Parsed:
-    """Read GraphML; names are the nodes' attribute ``name``, or their ids where no node has one."""
-    import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
+    """Read GraphML; names are in the node attribute ``name``, or are the ids if no node has one."""
+    import networkx as nx  # noqa: PLC0415 - slow to import, and most runs do not need it
 
     graph = nx.parse_graphml(text)
-    names = dict(graph.nodes(data="name", default=""))  # no text between the tags: the empty name
+    names = dict(graph.nodes(data="name", default=""))  # a tag without text is the empty name
     if _convention(graph.graph) == CONVENTION or any(names.values()):
         check_unique(list(names.values()))
         graph = nx.relabel_nodes(graph, names)
@@ -131,8 +131,8 @@ def read_graphml(text: str) -> Parsed:
 
 
 def directed(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> tuple[Any, Any]:
-    """Return networkx and its graph of these names and edges."""
-    import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
+    """Return networkx and a graph with these names and edges."""
+    import networkx as nx  # noqa: PLC0415 - slow to import, and most runs do not need it
 
     graph = nx.DiGraph(convention=CONVENTION)
     graph.add_nodes_from(names)
@@ -154,12 +154,12 @@ def to_plain(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> dict[str
 
 
 def from_plain(data: Any) -> Parsed:
-    """Read what `to_plain` gives, among other keys."""
+    """Read the result of `to_plain`; other keys are ignored."""
     if _convention(data) != CONVENTION:
         raise ValueError(f"A stored graph must state the convention '{CONVENTION}'. Got {_convention(data)!r}.")
     for key in ("nodes", "edges"):
         if key not in data:
-            raise ValueError(f"A stored graph must have '{key}'. Got {', '.join(data)} only.")
+            raise ValueError(f"A stored graph must have the key '{key}'. Got only {', '.join(data)}.")
     nodes, edges = data["nodes"], data["edges"]
     if not isinstance(nodes, list) or not all(
         isinstance(edge, dict) and {"source", "target"} <= {*edge} for edge in edges
@@ -169,12 +169,12 @@ def from_plain(data: Any) -> Parsed:
 
 
 def _convention(data: Any) -> Any:
-    """Return which way the edges of a stored graph go; the key was called `direction` once."""
+    """Return the direction convention of a stored graph; older files call the key `direction`."""
     return data.get("convention", data.get("direction"))
 
 
 def edge_list(separator: str) -> GraphFormat:
-    r"""Return the format of a table of edges; names stand as they are: a variable may be called NA, or 01.
+    r"""Return the format of a table of edges; names are kept as they are, so a variable may be called NA or 01.
 
     Examples
     --------
@@ -191,14 +191,14 @@ def edge_list(separator: str) -> GraphFormat:
 
     def read(text: str) -> Parsed:
         if not text.strip():
-            raise ValueError("it is empty; name a list of edges.")
+            raise ValueError("it is empty; a table of edges is needed.")
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
         missing = [column for column in ("source", "target") if column not in (reader.fieldnames or [])]
         if missing:
             raise ValueError(f"A table of edges must have the columns source and target. Missing: {missing}.")
         rows = list(reader)
         if any(None in row for row in rows):
-            raise ValueError("A table of edges must have as many values in every line as its first line has names.")
+            raise ValueError("A table of edges must have as many values in every line as names in the first line.")
         edges = [(row["source"] or "", row["target"] or "") for row in rows]
         if any("" in edge for edge in edges):
             raise ValueError("it has an edge without a source or a target; name both.")
@@ -208,7 +208,7 @@ def edge_list(separator: str) -> GraphFormat:
 
 
 def read_dot(text: str) -> Parsed:
-    """Read a directed graph in Graphviz's language; attributes are passed over.
+    """Read a directed graph in Graphviz's DOT language; attributes are ignored.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def read_dot(text: str) -> Parsed:
 
 
 def read_dagitty(text: str) -> Parsed:
-    """Read a DAG in DAGitty's language; attributes (positions, exposure, outcome) are passed over.
+    """Read a DAG in DAGitty's language; attributes (positions, exposure, outcome) are ignored.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def _parsed(text: str, language: _Language) -> Parsed:
 
 
 def _statement(tokens: list[str], place: int, language: _Language) -> tuple[list[str], int]:
-    """Return one statement as name, arrow, name, ..., and where the next begins; a setting has no names."""
+    """Return one statement as name, arrow, name, ..., and the start of the next; a setting has no names."""
     if tokens[place + 1] == "=":
         return [], place + 3
     chain = [_name(tokens[place], language)]
@@ -314,7 +314,7 @@ FORMATS = {
 
 
 def format_of(path: Path) -> GraphFormat:
-    """Return the format of a file, by the end of its name."""
+    """Return the format of a file, by its extension."""
     if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"A graph is kept in a file that ends in {', '.join(FORMATS)}. Got '{path}'.")
+        raise ValueError(f"The name of a graph file must end in one of {', '.join(FORMATS)}. Got '{path}' instead.")
     return FORMATS[path.suffix.lower()]

@@ -1,4 +1,4 @@
-"""Directed paths of a boolean matrix: who reaches whom, cycles, and how a number grows along them."""
+"""Directed paths in a boolean matrix: reachability, cycles, and whether a criterion increases along paths."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 
 def alignment(adjacency: NDArray[np.bool_], criterion: NDArray[np.float64]) -> tuple[float, int]:
-    """Return the share of directed paths along which a criterion increases, ties half, and how many were counted.
+    """Return the share of directed paths along which a criterion increases, ties as one half, and their number.
 
-    Paths of one length between two variables count once, as in the published definition; variables whose criterion is
-    NaN are not compared.
+    Paths of the same length between two variables count once, as in the published definition; variables whose criterion
+    is NaN are not compared.
 
     Examples
     --------
@@ -35,8 +35,8 @@ def alignment(adjacency: NDArray[np.bool_], criterion: NDArray[np.float64]) -> t
 
 
 def transitive_closure(matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which variables reach which by one step or more."""
-    reached = np.packbits(matrix, axis=1)  # eight variables a byte: with thousands of them time is memory read
+    """Return which variables reach which others in one or more steps."""
+    reached = np.packbits(matrix, axis=1)  # eight variables per byte: for thousands, reading memory takes the time
     for middle in np.flatnonzero(matrix.any(axis=0) & matrix.any(axis=1)).tolist():
         before = np.flatnonzero(reached[:, middle // 8] & (128 >> middle % 8))
         reached[before] |= reached[middle]
@@ -44,7 +44,7 @@ def transitive_closure(matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def find_cycle(matrix: NDArray[np.bool_]) -> list[int]:
-    """Return a cycle, its first variable at both ends; there must be one."""
+    """Return a cycle, with its first variable at both ends; the matrix must have one."""
     closed = transitive_closure(matrix)
     start = int(np.flatnonzero(closed.diagonal())[0])
     came_from = {start: start}

@@ -1,4 +1,4 @@
-"""What is known beforehand: required and forbidden edges, and what comes before what."""
+"""Prior knowledge: required and forbidden edges, and which variables come before which others."""
 
 from sartre.knowledge.knowledge import Knowledge
 

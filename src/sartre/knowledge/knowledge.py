@@ -1,4 +1,4 @@
-"""What is known before any data is seen: edges that must or must not be, and what comes before what."""
+"""Prior knowledge: edges that must or must not be in the graph, and which variables come before which others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sartre.graph.paths import find_cycle, transitive_closure
 class Constraints:
     """Knowledge about the columns of one table, as boolean matrices of shape (d, d).
 
-    before: [earlier, later], closed under "and so on". forbidden, required: [parent, child].
+    before: [earlier, later], transitively closed. forbidden, required: [parent, child].
     """
 
     names: tuple[str, ...]
@@ -34,46 +34,50 @@ class Constraints:
         return ~(self.forbidden | self.required | self.before.T | np.eye(len(self.names), dtype=bool))
 
     def check_order(self, order: NDArray[np.intp], step: str) -> None:
-        """Refuse an order that breaks the knowledge, by the name of the step that made it."""
+        """Refuse an order that contradicts the knowledge, naming the step that made it."""
         if not self.before.any():
             return
         position = np.argsort(order)
         for a, b in np.argwhere(self.before & (position[:, None] >= position)).tolist():
             raise ValueError(
-                f"{step} has not put '{self.names[a]}' before '{self.names[b]}', as the knowledge demands."
+                f"{step} did not put '{self.names[a]}' before '{self.names[b]}', as the knowledge requires. "
+                "Use another orderer."
             )
 
     def check_edges(self, adjacency: NDArray[Any], step: str) -> None:
-        """Refuse a graph that breaks the knowledge, by the name of the step that made it."""
+        """Refuse a graph that contradicts the knowledge, naming the step that made it."""
         present = np.asarray(adjacency) != 0
         for a, b in np.argwhere(self.required).tolist():
             if not present[a, b]:
-                raise ValueError(f"{step} has left out the required edge {self.names[a]} -> {self.names[b]}.")
+                raise ValueError(
+                    f"{step} left out the required edge {self.names[a]} -> {self.names[b]}. Use another pruner."
+                )
         for a, b in np.argwhere(present).tolist():
             if self.forbidden[a, b] or self.before[b, a]:
                 raise ValueError(
-                    f"{step} has kept the edge {self.names[a]} -> {self.names[b]}, which the knowledge excludes."
+                    f"{step} kept the edge {self.names[a]} -> {self.names[b]}, which the knowledge excludes. "
+                    "Use another pruner."
                 )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Knowledge:
-    """What is known of a graph, by column names; every result of `CausalDiscovery` obeys it.
+    """Prior knowledge about a graph, by column names; every result of `CausalDiscovery` obeys it.
 
-    Demands that contradict each other are refused at once, in words.
+    Constraints that contradict each other are refused at once, with the reason.
 
     Parameters
     ----------
     required : list of pairs (cause, effect)
-        Edges that are in the graph.
+        Edges that must be in the graph.
     forbidden : list of pairs (cause, effect)
-        Edges that are not in it; an effect by way of others may be.
+        Edges that must not be in the graph; an indirect effect is still possible.
     tiers : list of lists of names
-        No variable is a cause, direct or not, of one of an earlier tier. Those in no tier may come anywhere.
+        No variable is a cause, direct or indirect, of one in an earlier tier. Variables in no tier may come anywhere.
     before : list of pairs (earlier, later)
-        The later is no cause, direct or not, of the earlier.
+        The later variable is not a cause, direct or indirect, of the earlier one.
     roots, leaves : lists of names
-        Variables without a cause, and without an effect.
+        Variables without causes, and variables without effects.
 
     Examples
     --------
@@ -81,8 +85,8 @@ class Knowledge:
     Knowledge(required=[('smoking', 'tar')], tiers=[['age'], ['cancer', 'smoking', 'tar']], leaves=['cancer'])
     >>> Knowledge(required=[("a", "b")], before=[("b", "a")])
     Traceback (most recent call last):
-    ValueError: No order can have a before b before a: a -> b is required, 'before' has b before a. Drop one of these
-    demands.
+    ValueError: No order can place a before b before a: a -> b is required, 'before' puts b before a. Drop one of these
+    constraints.
     """
 
     required: Iterable[Sequence[str]] = ()
@@ -105,9 +109,9 @@ class Knowledge:
 
     @classmethod
     def read(cls, path: str | Path) -> Knowledge:
-        """Read a TOML or JSON file with these parameters as keys, pairs as lists of two names.
+        """Read a TOML or JSON file whose keys are these parameters; a pair is a list of two names.
 
-        Such as, in TOML::
+        An example in TOML::
 
             required = [["smoking", "tar"]]
             tiers = [["age", "sex"], ["smoking", "tar", "cancer"]]
@@ -116,26 +120,26 @@ class Knowledge:
         path = Path(path)
         readers = {".toml": tomllib.loads, ".json": json.loads}
         if path.suffix.lower() not in readers:
-            raise ValueError(f"Knowledge is read from a file that ends in .toml or .json. Got '{path}'.")
+            raise ValueError(f"The name of a knowledge file must end in .toml or .json. Got '{path}' instead.")
         if not path.is_file():
             raise FileNotFoundError(f"There is no file '{path}'; check its name and folder.")
         try:
             return cls._from_dict(readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig")))
-        except (ValueError, TypeError) as error:  # what is no TOML, no JSON or no UTF-8 is a ValueError
+        except (ValueError, TypeError) as error:  # invalid TOML, JSON or UTF-8 is a ValueError
             raise ValueError(f"'{path}': {error}") from None
 
     @classmethod
     def _from_dict(cls, data: Any) -> Knowledge:
         keys = [field.name for field in fields(cls)]
         if not isinstance(data, dict):
-            raise TypeError(f"the keys {', '.join(keys)} are needed, or some of them. Got a {type(data).__name__}.")
+            raise TypeError(f"the file must hold some of the keys {', '.join(keys)}. Got a {type(data).__name__}.")
         for key in data:
             if key not in keys:
                 raise ValueError(f"there is no key '{key}'. The keys are {', '.join(keys)}.")
         return cls(**data)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return plain lists, ready for JSON, of what is not empty; `read` reads them back."""
+        """Return the non-empty parameters as plain lists, ready for JSON; `read` reads them back."""
         return {
             field.name: [list(item) if isinstance(item, tuple) else item for item in getattr(self, field.name)]
             for field in fields(self)
@@ -143,10 +147,10 @@ class Knowledge:
         }
 
     def resolve(self, names: Sequence[str]) -> Constraints:
-        """Return what is known of the columns of a table; every name must be one of them.
+        """Return the constraints on the columns of a table; every name must be one of them.
 
-        Roots come before and leaves after the other variables as far as `before` and the tiers leave that open: any
-        graph without edges into the roots and out of the leaves has such an order.
+        Roots come before the other variables, and leaves after them, as far as `before` and the tiers allow: any graph
+        without edges into the roots and out of the leaves has such an order.
 
         Examples
         --------
@@ -159,12 +163,12 @@ class Knowledge:
         unknown = [f"'{name}' (in '{key}')" for key, name in self._mentioned() if name not in index]
         if unknown:
             raise ValueError(
-                f"The knowledge names what is no column: {', '.join(dict.fromkeys(unknown))}. "
+                f"The knowledge must name only columns of the table. Got {', '.join(dict.fromkeys(unknown))}. "
                 f"The columns are {', '.join(names)}."
             )
         d = len(names)
         if self == Knowledge():
-            nothing = np.broadcast_to(np.False_, (d, d))  # takes no room
+            nothing = np.broadcast_to(np.False_, (d, d))  # this takes no memory
             return Constraints(tuple(names), nothing, nothing, nothing)
         required, forbidden = np.zeros((2, d, d), dtype=bool)
         roots, leaves = np.zeros((2, d), dtype=bool)
@@ -183,7 +187,7 @@ class Knowledge:
             yield from ((field.name, name) for name in flat)
 
     def _earlier(self, index: dict[str, int]) -> NDArray[np.bool_]:
-        """Return every demand that one variable comes before another, [earlier, later]."""
+        """Return every constraint that one variable comes before another, [earlier, later]."""
         matrix = np.zeros((len(index), len(index)), dtype=bool)
         for a, b in chain(self.required, self.before):
             matrix[index[a], index[b]] = True
@@ -199,20 +203,22 @@ class Knowledge:
         for number, tier in enumerate(self.tiers, start=1):
             for name in tier:
                 if name in tier_of:
-                    raise ValueError(f"'{name}' is in tier {tier_of[name]} and in tier {number}. Keep one of them.")
+                    raise ValueError(f"'{name}' is in tier {tier_of[name]} and in tier {number}. Keep it in one.")
                 tier_of[name] = number
 
     def _check_required(self) -> None:
         for cause, effect in self.required:
             reason = None
             if (cause, effect) in set(self.forbidden):
-                reason = "it is forbidden too"
+                reason = "it is also forbidden"
             elif effect in set(self.roots):
                 reason = f"'{effect}' is a root, which has no cause"
             elif cause in set(self.leaves):
                 reason = f"'{cause}' is a leaf, which has no effect"
             if reason:
-                raise ValueError(f"The edge {cause} -> {effect} is required, but {reason}. Drop one of these demands.")
+                raise ValueError(
+                    f"The edge {cause} -> {effect} is required, but {reason}. Drop one of these constraints."
+                )
 
     def _check_cycles(self) -> None:
         names = sorted({name for _, name in self._mentioned()})
@@ -221,13 +227,13 @@ class Knowledge:
             return
         cycle = [names[j] for j in find_cycle(matrix)]
         reasons = ", ".join(self._why(a, b) for a, b in pairwise(cycle))
-        raise ValueError(f"No order can have {' before '.join(cycle)}: {reasons}. Drop one of these demands.")
+        raise ValueError(f"No order can place {' before '.join(cycle)}: {reasons}. Drop one of these constraints.")
 
     def _why(self, a: str, b: str) -> str:
         if (a, b) in self.required:
             return f"{a} -> {b} is required"
         if (a, b) in self.before:
-            return f"'before' has {a} before {b}"
+            return f"'before' puts {a} before {b}"
         number = {name: k for k, tier in enumerate(self.tiers, start=1) for name in tier}
         return f"tier {number[a]} has {a} and tier {number[b]} has {b}"
 
@@ -240,20 +246,20 @@ class Knowledge:
 
 
 def constraints(model: Any, names: Sequence[str]) -> Constraints:
-    """Return what a model knows of the columns; nothing where it has no knowledge."""
+    """Return the constraints of a model on the columns; there are none if it has no knowledge."""
     knowledge = getattr(model, "knowledge", None)
     if knowledge is None:
         knowledge = Knowledge()
     if not isinstance(knowledge, Knowledge):
         raise TypeError(
-            f"The 'knowledge' parameter of {type(model).__name__} must be a Knowledge. Got a "
-            f"{type(knowledge).__name__}; for a file, pass Knowledge.read(path)."
+            f"The 'knowledge' parameter of {type(model).__name__} must be a Knowledge. Got "
+            f"{type(knowledge).__name__} instead. For a file, pass Knowledge.read(path)."
         )
     return knowledge.resolve(names)
 
 
 def _outermost(before: NDArray[np.bool_], roots: NDArray[np.bool_], leaves: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Put roots before, and leaves after, all others; not those that must come after, or before, one of the others."""
+    """Put roots before and leaves after all others, unless a root must follow, or a leaf must precede, one of them."""
     first = roots & ~before[~roots].any(axis=0)
     last = leaves & ~before[:, ~leaves].any(axis=1) & ~first
     return before | np.outer(first, ~first) | np.outer(~last, last)
@@ -273,7 +279,7 @@ def _names(key: str, value: Any, *, ordered: bool = False) -> tuple[str, ...]:
     names = _listed(key, value, "column names")
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"'{key}' must name columns by text. Got {name!r} of type {type(name).__name__}.")
+            raise TypeError(f"'{key}' must give column names as text. Got {name!r} of type {type(name).__name__}.")
     return tuple(names) if ordered else tuple(sorted(set(names)))
 
 

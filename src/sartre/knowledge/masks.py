@@ -1,4 +1,4 @@
-"""Orders and masks of edges as users give them: checked once, used by all steps."""
+"""Orders and edge masks as given by users: they are checked once and used by all steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sartre.settings import listed
 
 
 def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
-    """Return an order as column indices, source first; column indices or names in, each exactly once.
+    """Return an order as column indices, source first; it must list every column exactly once, by index or name.
 
     Examples
     --------
@@ -24,7 +24,9 @@ def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
     array([1, 0])
     """
     if isinstance(order, (set, frozenset, str)) or not hasattr(order, "__iter__"):
-        raise TypeError(f"An order is a sequence of columns, causes before effects. Got a {type(order).__name__}.")
+        raise TypeError(
+            f"An order must be a sequence of columns, causes before effects. Got {type(order).__name__} instead."
+        )
     index: dict[Any, int] = {name: j for j, name in enumerate(names)}
     positions = []
     for item in list(order):
@@ -33,14 +35,14 @@ def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
         elif isinstance(item, Integral) and not isinstance(item, bool) and 0 <= int(item) < len(names):
             if index.get(str(item), item) != item:
                 raise ValueError(
-                    f"A number in an order is a position, but a column elsewhere is named {item}. "
-                    f"Name columns by text: '{item}'."
+                    f"A number in an order is a position, but a column at another position is named {item}. "
+                    f"Give column names as text: '{item}'."
                 )
             positions.append(int(item))
         else:
             raise ValueError(
-                f"An order lists column names, or numbers from 0 to {len(names) - 1}. Got {item!r}; "
-                f"the columns are {listed(names)}."
+                f"An order must list column names, or numbers from 0 to {len(names) - 1}. Got {item!r} instead. "
+                f"The columns are {listed(names)}."
             )
     counts = Counter(positions)
     wrong = [names[j] for j in range(len(names)) if counts[j] != 1]
@@ -51,14 +53,14 @@ def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class OrderedEdges:
-    """Which edges, [parent, child], an order allows, and which of them may or must stay.
+    """The edges, [parent, child], that an order allows, and which of them may or must be kept.
 
     Attributes
     ----------
     order : array of shape (d,)
         Column indices, source first.
     candidates, demanded : boolean arrays of shape (d, d), or None
-        Without them all that the order allows may stay and none must: nothing of size d x d is made.
+        If None, all edges that the order allows may be kept and none must be; no array of size d x d is made.
 
     Examples
     --------
@@ -72,7 +74,7 @@ class OrderedEdges:
     demanded: NDArray[np.bool_] | None = None
 
     def targets(self) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield every variable with its candidate parents and the required ones among them, in the order's order."""
+        """Yield every variable, along the order, with its candidate parents and the required ones among them."""
         for k, target in enumerate(self.order.tolist()):
             parents = self.order[:k]
             if self.candidates is not None:
@@ -81,17 +83,17 @@ class OrderedEdges:
 
     @property
     def allowed(self) -> NDArray[np.bool_]:
-        """The edges that may stay, shape (d, d)."""
+        """The edges that may be kept, shape (d, d)."""
         return _forward(self.order) if self.candidates is None else self.candidates
 
     @property
     def required(self) -> NDArray[np.bool_]:
-        """The edges that must stay, shape (d, d)."""
+        """The edges that must be kept, shape (d, d)."""
         return np.zeros((len(self.order), len(self.order)), bool) if self.demanded is None else self.demanded
 
 
 def check_edges(order: Iterable[Any], candidates: Any, required: Any, names: Sequence[str]) -> OrderedEdges:
-    """Check what every pruner is given: an order, and masks of the edges, [parent, child], that may and must stay.
+    """Check the input of a pruner: an order, and masks of the edges, [parent, child], that may and must be kept.
 
     Examples
     --------
@@ -111,7 +113,9 @@ def check_edges(order: Iterable[Any], candidates: Any, required: Any, names: Seq
     for parent, child in np.argwhere(demanded & ~allowed).tolist():
         a, b = names[parent], names[child]
         if place[parent] >= place[child]:
-            raise ValueError(f"The edge {a} -> {b} is required, but the order does not have {a} before {b}.")
+            raise ValueError(
+                f"The edge {a} -> {b} is required, but the order does not have {a} before {b}. Change one of them."
+            )
         raise ValueError(f"The edge {a} -> {b} is required, but 'candidates' excludes it. Change one of them.")
     return OrderedEdges(positions, allowed, demanded)
 
@@ -123,13 +127,13 @@ def _forward(order: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 
 def as_mask(what: str, mask: Any, names: Sequence[str], sides: str = "[parent, child]") -> NDArray[np.bool_]:
-    """Return a (d, d) boolean matrix; a data frame with names on both sides goes by its names."""
+    """Return a (d, d) boolean matrix; a data frame with names on both axes is matched by name."""
     if nw.dependencies.is_pandas_dataframe(mask):
         labelled = mask.set_axis(mask.index.map(str), axis=0).set_axis(mask.columns.map(str), axis=1)
         if not sorted(labelled.index) == sorted(labelled.columns) == sorted(names):
             raise ValueError(
-                f"'{what}' as a data frame must have the columns' names on both sides, {sides}. "
-                f"Pass {what}.to_numpy() to go by position."
+                f"'{what}', given as a data frame, must have the column names on both axes, {sides}. "
+                f"Pass {what}.to_numpy() to match by position."
             )
         mask = labelled.loc[list(names), list(names)]
     matrix = np.asarray(mask)

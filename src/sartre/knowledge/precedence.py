@@ -1,4 +1,4 @@
-"""Which variable must come before which: a boolean matrix, [earlier, later], transitively closed."""
+"""Which variables must come before which others: a boolean matrix, [earlier, later], transitively closed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sartre.knowledge.masks import as_mask
 
 
 def check_before(before: Any, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Return what must precede what, transitively; all False for None. A cycle is refused by name.
+    """Return which variables must precede which, transitively closed; all False for None. Cycles are refused by name.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def check_before(before: Any, names: Sequence[str]) -> NDArray[np.bool_]:
     closed = transitive_closure(matrix)
     if closed.diagonal().any():
         cycle = " before ".join(names[j] for j in find_cycle(matrix))
-        raise ValueError(f"No order can have {cycle}. Drop one of these demands.")
+        raise ValueError(f"No order can place {cycle}. Drop one of these constraints.")
     return closed
 
 
@@ -37,7 +37,7 @@ def may_be_last(before: NDArray[np.bool_], remaining: NDArray[np.intp]) -> NDArr
 
 
 def obeyed(order: NDArray[np.intp], before: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the order changed as little as it takes: each variable as soon as all that must precede it are there.
+    """Return the order with as few changes as needed: a variable comes as soon as all that must precede it are placed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Topological orders: ``fit(X)`` gives ``order_``, column indices with the source first."""
+"""Topological orders: ``fit(X)`` sets ``order_``, the column indices with the source first."""
 
 from sartre.order.cam import CAM
 from sartre.order.caps import CaPS, parent_score

@@ -1,4 +1,4 @@
-"""CAM (Buehlmann, Peters and Ernest, 2014): the edge that helps the likelihood most, again and again."""
+"""CAM (Buehlmann, Peters and Ernest, 2014): greedily add the edge that raises the likelihood most."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ if TYPE_CHECKING:
     from sartre.additive.gram import Gram
 
 logger = logging.getLogger(__name__)
-SMOOTHNESS = 1e-3  # penalty of the splines; 1e-4 and 1e-2 gave much the same orders, 1e-5 worse ones
-TIE = 1e-9  # gains this close (copies of a column) are equal up to rounding: the first pair is taken
+SMOOTHNESS = 1e-3  # penalty of the splines; 1e-4 and 1e-2 gave similar orders, 1e-5 worse ones
+TIE = 1e-9  # gains this close (as for copies of a column) are ties: the first pair is taken
 
 
 class CAM(BaseEstimator):
-    """Order variables by adding edges greedily: each time the one that raises the likelihood most.
+    """Order variables by adding edges greedily: in each step the one that raises the likelihood most.
 
-    Every variable is an additive model of its parents, at first of none; an edge i -> j gains
-    log(residual variance of j) - log(residual variance of j with i). The edge with the largest gain is added, edges
-    that would close a cycle are ruled out, and the gains of the edges into j, whose model has changed, are computed
-    again, until every pair has a first and a second. Edges between neighbours come before all others: the neighbours
-    of a variable are those that a forward selection among all other variables takes first.
+    Every variable has an additive model of its parents, which starts empty; an edge i -> j gains
+    log(residual variance of j) - log(residual variance of j with i). In each step the edge with the largest gain is
+    added, edges that would close a cycle are excluded, and the gains of the edges into j, whose model has changed, are
+    recomputed, until every pair is ordered. Edges between neighbours are added before all others: the neighbours of a
+    variable are those that a forward selection among all other variables takes first.
 
-    All of it works on the Gram matrix of the spline functions: one product over the samples, then an edge costs
-    the same whatever their number. Units and offsets of the columns change nothing. Noise is taken as Gaussian and
-    relations as additive; where parents act jointly the order suffers.
+    The search works on the Gram matrix of the spline functions: after one product over the samples, the cost of an
+    edge does not depend on their number. The order does not depend on the units and offsets of the columns. The model
+    assumes Gaussian noise and additive relations; interactions between parents make the order less accurate.
 
     Parameters
     ----------
     n_splines : int
-        Basis functions a term.
+        Basis functions per term.
     max_neighbors : int or None
-        Neighbours a variable (fewer where the next would gain less than log(n) / n); all others with None. Small
-        numbers help in dense graphs. The original has 10, chosen by boosting.
+        Neighbours per variable (fewer if the next would gain less than log(n) / n); None makes all variables
+        neighbours. Small numbers help in dense graphs. The original uses 10, chosen by boosting.
     max_parents : int
-        With this many, a model grows no more; the gains of further edges are those beside these parents. The memory
-        grows with it: about 350 MB for 200 variables.
+        A model stops growing at this many parents; the gains of further edges are computed given these parents. Memory
+        grows with this number: about 350 MB for 200 variables.
 
     Attributes
     ----------
     order_ : array of shape (d,)
-        Column indices, source first. Constant columns come as early as `before` allows.
+        Column indices, source first. Constant columns are placed as early as `before` allows.
     gains_ : array of shape (d, d)
-        [parent, child]: the gain with which an edge was added; NaN where there is none.
+        [parent, child]: the gain of an edge when it was added; NaN where there is none.
 
     References
     ----------
@@ -92,17 +92,17 @@ class CAM(BaseEstimator):
         path, inner = known.copy(), np.ix_(columns, columns)
         if len(columns) > 1:
             Z = table.standardized().values[:, columns]
-            with blas_threads(1):  # many small products
+            with blas_threads(1):  # the products are many and small
                 gram = gram_of_design(prepare(Z, [spline(column, self.n_splines).basis() for column in Z.T]), Z)
                 near = self._neighbors(gram)
                 path[inner], self.gains_[inner] = self._search(gram, near, known[inner])
-        # A pair of variables has its order in `path`; this is a topological sort, constant columns first where free.
+        # `path` orders every pair of variables; sort topologically, with constant columns first where possible.
         start = np.concatenate([np.flatnonzero(table.constant), columns])
         self.order_ = obeyed(start, path)
         return self
 
     def _neighbors(self, gram: Gram) -> NDArray[np.bool_]:
-        """Return which variables, [neighbour, of], a forward selection for each variable takes first."""
+        """Return the neighbours of each variable, [neighbour, variable]: those a forward selection takes first."""
         d = len(gram.rank)
         if self.max_neighbors is None or self.max_neighbors >= d - 1:
             return ~np.eye(d, dtype=bool)
@@ -122,7 +122,7 @@ class CAM(BaseEstimator):
     def _search(
         self, gram: Gram, near: NDArray[np.bool_], before: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Add edges until all pairs are ordered; return who precedes whom, and the gains of the edges added."""
+        """Add edges until all pairs are ordered; return which variable precedes which, and the gains of the edges."""
         d = len(near)
         models = ForwardModels(gram, SMOOTHNESS)
         gains = np.column_stack([models.gains(target) for target in range(d)])

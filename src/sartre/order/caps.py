@@ -1,4 +1,4 @@
-"""CaPS (Xu et al., 2024): leaves are where the log density is flattest, for linear and nonlinear relations alike."""
+"""CaPS (Xu et al., 2024): the log density is flattest along leaves, for linear and nonlinear relations alike."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ logger = logging.getLogger(__name__)
 
 
 class CaPS(BaseEstimator):
-    """Order variables by removing leaves: l = argmax_j E[d s_j / d x_j], again and again.
+    """Order variables by repeatedly removing the leaf l = argmax_j E[d s_j / d x_j].
 
     For x_j = f_j(parents) + noise of variance sigma_j^2, the expected derivative of the score is
 
         E[H_jj] = -1 / sigma_j^2 - sum over children c of E[(d f_c / d x_j)^2] / sigma_c^2,
 
-    largest for a leaf if the noise variances do not decrease along the order, or if the effects are strong. This holds
-    for linear relations too, whose H_jj are all constant. The estimator is that of SCORE (`sartre.stein`): one Cholesky
-    factorisation a leaf, O(n^2 + n d) memory and O(d n^3) time.
+    which is largest for a leaf if the noise variances do not decrease along the order, or if the effects are strong.
+    This also holds for linear relations, whose H_jj are all constant. The estimator is that of SCORE (`sartre.stein`):
+    one Cholesky factorisation per leaf, O(n^2 + n d) memory and O(d n^3) time.
 
-    The criterion is a matter of units by construction: rescaling a column by c divides its E[H_jj] by c^2, and on
-    standardised columns the noise variances of effects are mostly smaller than those of causes. Use it where all
-    columns are in one unit and the noise variances can be taken as equal.
+    The criterion depends on units by construction: rescaling a column by c divides its E[H_jj] by c^2, and on
+    standardised columns the noise variances of effects are mostly smaller than those of causes. Use it if all columns
+    have the same unit and similar noise variances.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ class CaPS(BaseEstimator):
     n_jobs : int, optional
         Threads of the linear algebra; one by default, because on a busy machine more are often slower.
     device : {"cpu", "cuda"}
-        Where the estimates are computed: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``).
+        The device for the estimates: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``).
 
     Attributes
     ----------
     order_ : array of shape (d,)
         Column indices, source first. Constant columns come first.
     scores_ : array of shape (d, d)
-        Row k: -E[H_jj] when the k-th variable of the order was taken as a leaf, which has the smallest; NaN for those
-        already gone.
+        Row k: -E[H_jj] when the k-th variable of the order, which has the smallest, was removed as a leaf; NaN for
+        variables removed before.
 
     References
     ----------
@@ -74,7 +74,7 @@ class CaPS(BaseEstimator):
 
     @property
     def step_tags(self) -> StepTags:
-        """What this step is."""
+        """The properties of this step."""
         return StepTags(runs_on_gpu=True, costs=(Cost("SCORE exact" if self.device == "cpu" else "CaPS on a GPU"),))
 
     def fit(self, X: Any, before: Any = None) -> CaPS:
@@ -93,12 +93,12 @@ class CaPS(BaseEstimator):
 
 
 def parent_score(X: Any, eta: float = 0.001, *, n_jobs: int | None = None) -> NDArray[np.float64]:
-    """Return how much steeper every variable's score is for the presence of every other: CaPS's parent score.
+    """Return CaPS's parent score: how much steeper every variable's score is in the presence of every other.
 
-    P[i, j] = abs(E[H_ii] without variable j - E[H_ii] on all). Where j is a leaf and i its parent, this is
-    E[(d f_j / d x_i)^2] / sigma_j^2, the strength of the edge i -> j; elsewhere it is a guide, and it has no direction
-    of its own. One estimate a variable and one on all, O(n^3) each. In units of 1 / x_i^2, so that rows compare only
-    if the columns have one unit.
+    P[i, j] = abs(E[H_ii] without variable j - E[H_ii] on all). If j is a leaf and i its parent, this is
+    E[(d f_j / d x_i)^2] / sigma_j^2, the strength of the edge i -> j; otherwise it is only indicative, and it says
+    nothing about direction. It takes one estimate per variable and one on all, O(n^3) each. Its unit is 1 / x_i^2, so
+    rows are comparable only if the columns have the same unit.
 
     Parameters
     ----------
@@ -137,5 +137,5 @@ def parent_score(X: Any, eta: float = 0.001, *, n_jobs: int | None = None) -> ND
 
 
 def _mean_curvature(values: NDArray[np.float64], eta: float) -> NDArray[np.float64]:
-    """Return the mean over the samples of H_jj, one number a column."""
+    """Return the mean of H_jj over the samples, one number per column."""
     return Stein(values, eta).hessian_diagonal().mean(axis=0)

@@ -1,4 +1,4 @@
-"""DiffAN (Sanchez et al., 2023): SCORE's criterion, the score learnt by a denoising network."""
+"""DiffAN (Sanchez et al., 2023): SCORE's criterion, with the score learnt by a denoising network."""
 
 from __future__ import annotations
 
@@ -21,36 +21,37 @@ if TYPE_CHECKING:
     from sartre.settings import RandomState
 
 CORRECTIONS = ("retrain", "deciduous")
-SHARPEST = 0.3  # of the steps: later ones have so much noise that all derivatives look alike
-AGAIN = 10  # for each leaf the training goes on for 1 / 10 of its epochs
-ROWS = 500  # evenly spread, at which derivatives are taken: their variance needs no more
-LARGEST_LOSS = 1e30  # stands for a variance that is not finite
+SHARPEST = 0.3  # share of the steps that vote; later ones have so much noise that all derivatives look alike
+AGAIN = 10  # training continues for 1 / 10 of its epochs after each leaf
+ROWS = 500  # number of evenly spaced rows at which derivatives are taken, enough for their variance
+LARGEST_LOSS = 1e30  # replaces a variance that is not finite
 
 
 class DiffAN(BaseEstimator):
-    """Order variables by removing leaves: l = argmin_j Var[d s_j / d x_j], the score s learnt by a denoising network.
+    """Order variables by removing leaves l = argmin_j Var[d s_j / d x_j], with s learnt by a denoising network.
 
-    The network learns the noise that was added to the rows, which is the score of the noisy rows up to a
-    factor. Each of several noise levels votes for the variable whose derivative varies least, and the one with most
-    votes is taken as a leaf (ties: the smaller share of the variances). The scores of the variables that remain come
-    from training the network on, without the leaf, for a few epochs, or from `deciduous`, a formula that needs no
-    training but rests on second derivatives of the network and on the leaf's noise being Gaussian.
+    The network learns the noise that was added to the rows, which is the score of the noisy rows up to a factor. Each
+    of several noise levels votes for the variable whose derivative varies least, and the variable with the most votes
+    is removed as a leaf; ties go to the smaller share of the variances. The scores of the remaining variables come
+    from training the network for a few more epochs without the leaf, or from `deciduous`, a formula that needs no
+    training but relies on second derivatives of the network and on Gaussian noise of the leaf.
 
-    Needs PyTorch: ``pip install "sartre[diffan]"``. Columns are standardised first, so units and offsets change
-    nothing. The time hardly grows with n, but below some thousand rows the Stein estimator of SCORE is better.
+    It requires PyTorch: ``pip install "sartre[diffan]"``. Columns are standardised first, so units and offsets do not
+    matter. The time hardly grows with n, but below a few thousand rows the Stein estimator of SCORE is better.
 
     Parameters
     ----------
     n_epochs : int
-        Passes over the rows at most; training ends when the loss on a fifth of the rows, held out, falls no more.
+        Maximum number of passes over the rows; training ends when the loss on a held-out fifth of the rows stops
+        falling.
     n_votes : int
-        Noise levels that vote.
+        Number of noise levels that vote.
     width : int
         Units in each of three hidden layers.
     correction : {"retrain", "deciduous"}
-        How the scores of the remaining variables are found.
+        How the scores of the remaining variables are computed.
     device : {"cpu", "cuda"}
-        Where PyTorch computes.
+        The device on which PyTorch runs.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         The same int gives the same order on the same machine.
 
@@ -59,11 +60,11 @@ class DiffAN(BaseEstimator):
     order_ : array of shape (d,)
         Column indices, source first. Constant columns come first.
     scores_ : array of shape (d, d)
-        Row k: minus the votes, plus half the mean share of the variances, when the k-th variable of the order was taken
-        as a leaf; NaN for those already gone.
+        Row k: minus the votes, plus half the mean share of the variances, when the k-th variable of the order was
+        removed as a leaf; NaN for variables removed before.
     loss_ : float
-        Mean squared error of the network of all variables on the rows held out; 1 for one that has learnt nothing; NaN
-        where there was nothing to order.
+        Mean squared error of the network of all variables on the held-out rows; 1 if it has learnt nothing, NaN if
+        there was nothing to order.
 
     References
     ----------
@@ -97,7 +98,7 @@ class DiffAN(BaseEstimator):
 
     @property
     def step_tags(self) -> StepTags:
-        """What this step is."""
+        """The properties of this step."""
         return StepTags(runs_on_gpu=True, costs=(Cost("DiffAN" if self.device == "cpu" else "DiffAN on a GPU"),))
 
     def fit(self, X: Any, before: Any = None) -> DiffAN:
@@ -114,18 +115,18 @@ class DiffAN(BaseEstimator):
 
 
 class _Votes:
-    """Asked for the votes on the remaining variables, again and again; the network is trained when first asked."""
+    """The votes on the remaining variables; the network is trained at the first call."""
 
     def __init__(self, settings: DiffAN, table: Table, seed: int) -> None:
         self._settings, self._seed = settings, seed
         self._columns = np.flatnonzero(~table.constant)
         self._Z = table.values[:, self._columns]
         self._some = self._Z[np.linspace(0, len(self._Z) - 1, min(len(self._Z), ROWS)).astype(int)]
-        self._gone: list[int] = []  # places among the columns, in the order of their removal
+        self._gone: list[int] = []  # positions among the columns, in the order of removal
         self.loss = float("nan")
 
     def __call__(self, remaining: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return minus the number of votes for each, plus half its mean share of the variances."""
+        """Return minus the number of votes for each variable, plus half its mean share of the variances."""
         places = np.searchsorted(self._columns, remaining)
         self._gone += [k for k in range(len(self._columns)) if k not in places and k not in self._gone]
         if np.isnan(self.loss):
@@ -145,14 +146,14 @@ class _Votes:
 
 
 def deciduous(score: Any, jacobian: Any, leaf: int) -> tuple[Any, Any]:
-    """Return score and Jacobian of the density without a leaf, given those of the density with it, at one point.
+    """Return the score and Jacobian of the density without a leaf, given those with it, at one point.
 
         s_j  <-  s_j - s_l (d_j s_l) / (d_l s_l),      J  <-  J - J_:l J_l: / J_ll
 
-    For a leaf l with Gaussian noise the first is exact: s_l = -(x_l - f(x)) / sigma^2, so that the second term is the
-    part of s_j that comes from the density of the leaf. The second is its derivative for a linear f, exact for a linear
-    Gaussian model however many leaves are taken out in turn; for others it leaves out the second derivatives of f,
-    whose part is zero on average. A positive multiple of the score obeys the same rule.
+    For a leaf l with Gaussian noise the first formula is exact: s_l = -(x_l - f(x)) / sigma^2, so the subtracted term
+    is the part of s_j that comes from the density of the leaf. The second formula is its derivative for a linear f. It
+    is exact for a linear Gaussian model, however many leaves are removed in turn; for other models it omits the second
+    derivatives of f, whose contribution is zero on average. A positive multiple of the score obeys the same rule.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A denoising network and its derivatives: all that DiffAN needs of PyTorch, which is imported when it is used.
+"""A denoising network and its derivatives: all that DiffAN needs from PyTorch, which is imported only when used.
 
 Noise is added to a row x in T steps, x_t = sqrt(a_t) x + sqrt(1 - a_t) e, and a network learns e from x_t and t. The
 score of x_t is then -network / sqrt(1 - a_t) (Ho, Jain and Abbeel, 2020).
@@ -20,9 +20,9 @@ NOISE = np.linspace(1e-4, 0.02, N_STEPS)  # variance added by every step
 KEPT = np.cumprod(1 - NOISE)  # a_t
 TRAINING_BATCH = 256
 LEARNING_RATE = 2e-3
-HELD_OUT = 5  # one row in five judges the training
-REPEATS = 8  # noisy copies of every row held out, the same at each look
-LOOK, PATIENCE = 5, 100  # epochs between two looks, and without a better one before training ends
+HELD_OUT = 5  # one row in five is held out to measure the loss
+REPEATS = 8  # noisy copies of every held-out row, the same at each check
+LOOK, PATIENCE = 5, 100  # epochs between two checks, and epochs without improvement before training ends
 
 
 class Diffusion:
@@ -31,13 +31,13 @@ class Diffusion:
     Parameters
     ----------
     Z : array of shape (n, d)
-        Standardised.
+        Standardised columns.
     width : int
         Units in each of the three hidden layers.
     device : str
-        Where PyTorch computes.
+        The device on which PyTorch runs.
     seed : int
-        Of the weights, the rows held out, and all noise. PyTorch's own random state is left as it was.
+        Seed of the weights, the held-out rows and all noise. PyTorch's own random state is not changed.
     """
 
     def __init__(self, Z: NDArray[np.float64], width: int, device: str, seed: int) -> None:
@@ -57,9 +57,9 @@ class Diffusion:
         self._d = d
 
     def train(self, columns: NDArray[np.intp], n_epochs: int) -> float:
-        """Go on training, with the given columns only; return the loss on the rows held out.
+        """Continue training on the given columns only; return the loss on the held-out rows.
 
-        The weights are in the end those that did best there, the first ones included.
+        The final weights are those with the smallest loss there, which may be the initial ones.
         """
         torch = self._torch
         mask = torch.zeros(self._d, device=self._device)
@@ -93,7 +93,7 @@ class Diffusion:
         return {name: tensor.clone() for name, tensor in self._network.state_dict().items()}
 
     def _noisy(self, rows: Any) -> tuple[Any, Any, Any]:
-        """Return rows with noise of a random step, that noise, and the step as a share of all."""
+        """Return rows with the noise of a random step, the noise, and the step as a share of all steps."""
         torch = self._torch
         step = torch.randint(0, N_STEPS, (len(rows), 1), generator=self._random)
         noise = torch.randn(rows.shape, generator=self._random)
@@ -114,8 +114,8 @@ class Diffusion:
     ) -> NDArray[np.float64]:
         """Return d network_j / d x_j at the mean of each noisy row of a step, shape (n, d).
 
-        Without `remove`, the removed columns are zero in the input. With it, a rule ``(value, jacobian, leaf) ->
-        (value, jacobian)`` takes them one after the other out of the network of all columns.
+        Without `remove`, the removed columns are set to zero in the input. Otherwise the rule ``remove(value, jacobian,
+        leaf) -> (value, jacobian)`` removes them one by one from the network of all columns.
         """
         torch = self._torch
         mask = torch.ones(self._d, device=self._device)
@@ -135,7 +135,7 @@ class Diffusion:
     def _without(
         self, function: Callable[[Any], Any], removed: list[int], remove: Callable[[Any, Any, int], tuple[Any, Any]]
     ) -> Callable[[Any], Any]:
-        """Return the function with the removed columns taken out by a rule, at one row."""
+        """Return the function of one row from which a rule has removed the given columns."""
 
         def corrected(x: Any) -> Any:
             value, jacobian = function(x), self._torch.func.jacrev(function)(x)

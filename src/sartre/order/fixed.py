@@ -15,12 +15,12 @@ from sartre.steps import StepTags
 
 
 class FixedOrder(BaseEstimator):
-    """Use a given order: the true one in a simulation, or what an expert knows.
+    """Use a given order, such as the true one in a simulation or one from an expert.
 
     Parameters
     ----------
     order : sequence of column names or column indices
-        Every column once, causes before effects.
+        Every column exactly once, causes before effects.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class FixedOrder(BaseEstimator):
         self.order = order
 
     def fit(self, X: Any, before: Any = None) -> FixedOrder:
-        """Check the order against the columns of a table, and against what must precede what."""
+        """Check the order against the columns of a table and the constraints in `before`."""
         names = as_table(X).names
         self.order_ = check_order(self.order, names)
         if before is None:
@@ -47,5 +47,8 @@ class FixedOrder(BaseEstimator):
         demanded = check_before(before, names)[np.ix_(self.order_, self.order_)]
         for later, earlier in np.argwhere(np.tril(demanded)).tolist():
             a, b = names[self.order_[later]], names[self.order_[earlier]]
-            raise ValueError(f"The fixed order has '{b}' before '{a}', but '{a}' must come first. Change one of them.")
+            raise ValueError(
+                f"The fixed order has '{b}' before '{a}', but '{a}' must come first. "
+                "Change the order or the constraint."
+            )
         return self

@@ -1,4 +1,4 @@
-"""The loop that most orderers share: find a leaf, take it away, again and again."""
+"""The loop that most orderers share: repeatedly find a leaf and remove it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-TIE = 1e-9  # criteria this close (copies of a column) are equal up to rounding: the first column is taken
+TIE = 1e-9  # criteria this close (as for copies of a column) are ties: the first column is taken
 
 
 class Leaves(NamedTuple):
     """An order, and the criterion of every variable at every step.
 
-    order: column indices, source first. scores: shape (d, d), row k from when the k-th variable of the order was
-    taken as a leaf; NaN for variables that were gone by then, or never judged.
+    order: column indices, source first. scores: shape (d, d), row k from the step in which the k-th variable of
+    the order was removed as a leaf; NaN for variables that were already removed or not compared.
     """
 
     order: NDArray[np.intp]
@@ -33,16 +33,16 @@ class Leaves(NamedTuple):
 def remove_leaves(
     table: Table, before: NDArray[np.bool_], criterion: Callable[[NDArray[np.intp]], NDArray[np.float64]]
 ) -> Leaves:
-    """Order the columns: of those that may be last, the one with the smallest criterion is a leaf.
+    """Order the columns: of those that may come last, the one with the smallest criterion is a leaf.
 
     Parameters
     ----------
     table : Table
     before : boolean array of shape (d, d)
-        What `check_before` gives.
+        The result of `check_before`.
     criterion : function
-        Of two or more remaining columns, none constant; one number each, smallest for a leaf. Constant columns are
-        not judged: they come as early as `before` allows.
+        Takes two or more remaining columns, none constant, and returns one number for each, smallest for a leaf.
+        Constant columns are not compared: they are placed as early as `before` allows.
     """
     d = table.shape[1]
     constant = table.constant

@@ -1,4 +1,4 @@
-"""NoGAM (Montagna et al., 2023): a leaf's score is a function of its own noise, whatever the noise."""
+"""NoGAM (Montagna et al., 2023): a leaf's score is a function of its own noise, for any noise distribution."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from sartre.stein.estimator import stable_ridge
 from sartre.stein.on_gpu import estimators
 from sartre.steps import Cost, StepTags
 
-SPLINES = 10  # of the smooth that predicts the score from the residual
+SPLINES = 10  # number of splines of the smooth that predicts the score from the residual
 _potrf, _potri, _potrs = get_lapack_funcs(("potrf", "potri", "potrs"), dtype=np.float64)
 
 
 class NoGAM(BaseEstimator):
-    """Order variables by removing leaves: the one whose score its own residual predicts best, again and again.
+    """Order variables by repeatedly removing the leaf: the variable whose score its own residual predicts best.
 
     For a leaf x_l = f_l(parents) + e_l with noise of any distribution, the score s_l = (log p_l)'(e_l) is a function of
-    e_l alone. So, with s the Stein estimate (`sartre.stein`) and r_j the residual of x_j given all other variables,
-    the leaf has the smallest Var[s_j - E(s_j | r_j)] / Var[s_j].
+    e_l alone. With s the Stein estimate (`sartre.stein`) and r_j the residual of x_j given all other variables, the
+    leaf therefore has the smallest Var[s_j - E(s_j | r_j)] / Var[s_j].
 
-    The residuals are those of kernel ridge regression, each row predicted from all others: with K the kernel matrix
-    and A = (K + ridge I)^-1, the leave-one-out residual is (A x)_i / A_ii, exactly, from one Cholesky factor, and there
-    are no folds to draw. E(s_j | r_j) is a penalised spline. Columns are standardised first, so units and offsets
-    change nothing. One O(n^3) factorisation for every variable at every leaf, O(d^2 n^3) in all: some rows may have to
-    do if there are many.
+    The residuals are those of kernel ridge regression, with each row predicted from all others. With K the kernel
+    matrix and A = (K + ridge I)^-1, the leave-one-out residual is exactly (A x)_i / A_ii, from one Cholesky factor and
+    without random folds. E(s_j | r_j) is a penalised spline. Columns are standardised first, so units and offsets do
+    not matter. Every variable needs one O(n^3) factorisation per leaf, O(d^2 n^3) in total: for large n, use a subset
+    of the rows.
 
     Parameters
     ----------
@@ -52,15 +52,15 @@ class NoGAM(BaseEstimator):
     n_jobs : int, optional
         Threads of the linear algebra; one by default, because on a busy machine more are often slower.
     device : {"cpu", "cuda"}
-        Where scores and residuals are computed: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``).
+        The device for scores and residuals: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``).
 
     Attributes
     ----------
     order_ : array of shape (d,)
         Column indices, source first. Constant columns come first.
     scores_ : array of shape (d, d)
-        Row k: the share of each score's variance that is left when the k-th variable of the order was taken as a leaf;
-        NaN for those already gone.
+        Row k: the unexplained share of each score's variance when the k-th variable of the order was removed as a leaf;
+        NaN for variables removed before.
 
     References
     ----------
@@ -93,7 +93,7 @@ class NoGAM(BaseEstimator):
 
     @property
     def step_tags(self) -> StepTags:
-        """What this step is."""
+        """The properties of this step."""
         return StepTags(runs_on_gpu=True, costs=(Cost("NoGAM" if self.device == "cpu" else "NoGAM on a GPU"),))
 
     def fit(self, X: Any, before: Any = None) -> NoGAM:
@@ -130,7 +130,7 @@ class NoGAM(BaseEstimator):
 
 
 def leave_one_out_residuals(kernel: NDArray[np.float64], y: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
-    """Return y_i minus what kernel ridge regression on all other rows predicts for row i.
+    """Return y_i minus the prediction for row i from kernel ridge regression on all other rows.
 
     Parameters
     ----------
@@ -139,11 +139,11 @@ def leave_one_out_residuals(kernel: NDArray[np.float64], y: NDArray[np.float64],
     y : array of shape (n,)
         Centred: the regression has no intercept.
     ridge : float
-        Never less than double precision needs for the factor.
+        Raised if it is smaller than double precision needs for the factorisation.
 
     Examples
     --------
-    With the kernel that knows nothing of other rows, they predict nothing.
+    With the identity as kernel, the other rows predict nothing.
 
     >>> leave_one_out_residuals(np.eye(3), np.array([1.0, -3.0, 2.0]), ridge=0.5)
     array([ 1., -3.,  2.])
@@ -156,7 +156,7 @@ def leave_one_out_residuals(kernel: NDArray[np.float64], y: NDArray[np.float64],
 
 
 def _leave_one_out_on_device(kernel: Any, y: Any, ridge: float) -> Any:
-    """Return what `leave_one_out_residuals` does, for tensors."""
+    """Return the leave-one-out residuals of tensors."""
     torch = require_torch("NoGAM", "gpu")
     kernel.diagonal().add_(stable_ridge(ridge, len(y)))
     factor = torch.linalg.cholesky(kernel)
@@ -164,7 +164,7 @@ def _leave_one_out_on_device(kernel: Any, y: Any, ridge: float) -> Any:
 
 
 def _share_left(residual: NDArray[np.float64], score: NDArray[np.float64]) -> float:
-    """Return the share of the score's variance that a smooth function of the residual does not explain."""
+    """Return the share of the score's variance that a smooth function of the residual leaves unexplained."""
     target = standardise(score)
     if not target.any():
         return 0.0

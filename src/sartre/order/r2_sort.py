@@ -1,4 +1,4 @@
-"""Sort by R^2 (Reisach et al., 2023): the baseline that needs no units."""
+"""Sort by R^2 (Reisach et al., 2023): a baseline that does not depend on units."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from sartre.steps import Cost, StepTags
 
 
 class R2Sort(BaseEstimator):
-    """Order the variables by how well all others predict them, least first.
+    """Order the variables by how well all others predict them, the least predictable first.
 
     The share of a variable's variance that a linear regression on all other columns explains tends to grow from
-    causes to effects, where noise adds up along the paths. Units change nothing. It is a baseline: what a method
-    finds beyond it, it has found in the relations.
+    causes to effects if noise accumulates along the paths. The order does not depend on units. It is a baseline:
+    what a method achieves beyond it comes from the relations.
 
     Attributes
     ----------
     order_ : array of shape (d,)
-        Column indices, source first; ties in column order.
+        Column indices, source first; ties keep the column order.
     scores_ : array of shape (d,)
-        R^2 of every column on all others; 1 for functions of others, 0 for constant columns.
+        R^2 of every column on all others; 1 for functions of the others, 0 for constant columns.
 
     References
     ----------
@@ -49,7 +49,7 @@ class R2Sort(BaseEstimator):
         ----------
         X : array of shape (n, d) or data frame
         before : boolean array of shape (d, d), optional
-            Row must precede column; the order is changed as little as that takes.
+            True where row must precede column; the order is changed as little as necessary.
         """
         table = as_table(X, min_rows=2)
         self.scores_ = explained_by_others(table)

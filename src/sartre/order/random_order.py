@@ -1,4 +1,4 @@
-"""A random order: what chance gets right."""
+"""A random order, as a baseline for what chance achieves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RandomOrder(BaseEstimator):
-    """Shuffle the variables; about half of the true edges run against such an order.
+    """Shuffle the variables; about half of the true edges point against such an order.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ class RandomOrder(BaseEstimator):
     Attributes
     ----------
     order_ : array of shape (d,)
-        Column indices, source first. All orders are equally likely without `before`; with it, all that obey it are
-        possible.
+        Column indices, source first. Without `before`, all orders are equally likely; with it, every order that
+        obeys it is possible.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class RandomOrder(BaseEstimator):
         ----------
         X : array of shape (n, d) or data frame
         before : boolean array of shape (d, d), optional
-            Row must precede column.
+            True where row must precede column.
         """
         rng = np.random.default_rng(seed_of("RandomOrder", self.random_state))
         names = as_table(X).names

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 
 from sartre.compute.parallel import blas_threads
 from sartre.data.checks import as_table
+from sartre.data.row_sample import drawn_rows
 from sartre.knowledge.precedence import check_before
 from sartre.order.leaves import remove_leaves
 from sartre.settings import check_number, seed_of
@@ -22,43 +23,43 @@ from sartre.steps import Cost, StepTags, fresh
 if TYPE_CHECKING:
     from sartre.settings import RandomState
 
-RIDGE = 2.0  # of the default regressor, on standardised columns: chosen on simulations, as for NoGAM
-LARGEST_SEED = 2**31 - 1  # that any regressor takes
+RIDGE = 2.0  # ridge of the default regressor for standardised columns, chosen in simulations as for NoGAM
+LARGEST_SEED = 2**31 - 1  # every regressor accepts seeds up to this
 
 
 class RESIT(BaseEstimator):
-    """Order variables by removing leaves: the one whose residual depends least on all others, again and again.
+    """Order variables by repeatedly removing the leaf: the variable whose residual depends least on all others.
 
-    For a leaf x_l = f_l(parents) + e_l the residual given all other variables is independent of them, whatever
-    the noise. Every variable is predicted from all others, out of sample (`n_folds` folds, each predicted by a
-    regressor that was fitted to the rest, so that an over-fitted one shows), and the dependence of its residual
-    on the others is measured by the Hilbert-Schmidt independence criterion (`sartre.stein.hsic`): Gaussian kernels with
-    their width at the median distance, in standard deviations from independence, so that variables compare. Columns are
-    standardised first, so units and offsets change nothing.
+    For a leaf x_l = f_l(parents) + e_l, the residual given all other variables is independent of them, for any noise
+    distribution. Every variable is predicted from all others out of sample: each of `n_folds` folds is predicted by a
+    regressor fitted to the rest, so that over-fitting becomes visible. The dependence of the residual on the others is
+    measured by the Hilbert-Schmidt independence criterion (`sartre.stein.hsic`), with Gaussian kernels whose width is
+    the median distance. It is expressed in standard deviations from independence, so that variables are comparable.
+    Columns are standardised first, so units and offsets do not matter.
 
-    O(d^2) regressions for each fold and as many O(n^2) tests: for tens of variables, not for hundreds.
+    It takes O(d^2) regressions per fold and as many O(n^2) tests: use it for tens of variables, not for hundreds.
 
     Parameters
     ----------
     regressor : scikit-learn regressor, optional
-        ``fit(X, y)`` and ``predict(X)``. Kernel ridge regression with a Gaussian kernel by default, which did better
-        in simulations than additive models and boosted trees, and takes O(n^3) time.
+        Must have ``fit(X, y)`` and ``predict(X)``. The default is kernel ridge regression with a Gaussian kernel, which
+        did better in simulations than additive models and boosted trees, and takes O(n^3) time.
     n_folds : int
         Number of folds.
     max_samples : int or None
-        At most so many rows, drawn at random, are used; None uses all.
+        At most this many rows, drawn at random, are used; None uses all.
     n_jobs : int, optional
-        Threads over the variables; the order does not depend on it.
+        Threads over the variables; the order does not depend on their number.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Of the folds, of the rows, and of a regressor that has none of its own.
+        Seed of the folds, of the rows, and of the regressor if that has no seed of its own.
 
     Attributes
     ----------
     order_ : array of shape (d,)
         Column indices, source first. Constant columns come first.
     scores_ : array of shape (d, d)
-        Row k: the dependence of every residual on the other variables when the k-th variable of the order was taken
-        as a leaf; NaN for those already gone.
+        Row k: the dependence of every residual on the other variables when the k-th variable of the order was removed
+        as a leaf; NaN for variables removed before.
 
     References
     ----------
@@ -90,18 +91,17 @@ class RESIT(BaseEstimator):
 
     @property
     def step_tags(self) -> StepTags:
-        """What this step is."""
+        """The properties of this step."""
         return StepTags(costs=(Cost("RESIT", self.max_samples),))
 
     def fit(self, X: Any, before: Any = None) -> RESIT:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         self._check_settings()
         table = as_table(X, min_rows=10).standardized()
-        rng = np.random.default_rng(seed_of("RESIT", self.random_state))
-        rows = rng.permutation(table.shape[0])[: self.max_samples]
-        values = table.values[np.sort(rows)]
+        seed = seed_of("RESIT", self.random_state)
+        rng, values = np.random.default_rng(seed), table.values[drawn_rows(table.values, seed, self.max_samples)]
         folds = KFold(min(self.n_folds, len(values)), shuffle=True, random_state=int(rng.integers(LARGEST_SEED)))
-        ridge: Any = RIDGE  # scikit-learn's hints know whole numbers only
+        ridge: Any = RIDGE  # the type hints of scikit-learn allow only integers
         regressor = KernelRidge(alpha=ridge, kernel="rbf") if self.regressor is None else self.regressor
         regressor = fresh(regressor, random_state=int(rng.integers(LARGEST_SEED)))
 
@@ -111,15 +111,15 @@ class RESIT(BaseEstimator):
             jobs = [delayed(_dependence)(clone(regressor), folds, Z, j, distances) for j in range(len(remaining))]
             return np.array(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs), dtype=np.float64)
 
-        with blas_threads(1):  # the parallelism is over variables
+        with blas_threads(1):  # the threads are spread over the variables
             self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), dependences)
         return self
 
     def _check_settings(self) -> None:
         if self.regressor is not None and not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
             raise TypeError(
-                "The 'regressor' parameter of RESIT must have fit(X, y) and predict(X), as scikit-learn's regressors "
-                f"do. Got {self.regressor!r} instead."
+                "The 'regressor' parameter of RESIT must have fit(X, y) and predict(X), like scikit-learn's "
+                f"regressors. Got {self.regressor!r} instead."
             )
         check_number("RESIT", "n_folds", self.n_folds, low=2, integer=True)
         if self.max_samples is not None:

@@ -1,4 +1,4 @@
-"""SCORE (Rolland et al., 2022): leaves are where the score's own derivative does not vary."""
+"""SCORE (Rolland et al., 2022): for a leaf, the derivative of its score with respect to itself is constant."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sartre.compute.devices import as_array, check_device
 from sartre.compute.parallel import blas_threads
 from sartre.data.checks import as_table
+from sartre.data.row_sample import drawn_rows
 from sartre.data.table import Table
 from sartre.knowledge.precedence import check_before
 from sartre.order.leaves import remove_leaves
@@ -21,15 +22,15 @@ from sartre.steps import Cost, StepTags
 if TYPE_CHECKING:
     from sartre.settings import RandomState
 
-FEW_VARIABLES = 5  # in so few dimensions kernels are wide, their matrices ill-conditioned, and single precision fails
+FEW_VARIABLES = 5  # in so few dimensions, kernels are wide, their matrices ill-conditioned, and single precision fails
 
 
 class SCORE(BaseEstimator):
-    """Order variables by removing leaves: l = argmin_j Var[d s_j / d x_j], again and again.
+    """Order variables by repeatedly removing the leaf l = argmin_j Var[d s_j / d x_j].
 
     For x_j = f_j(parents) + Gaussian noise, the j-th derivative of the score s_j is constant if and only if
     j is a leaf. The derivative is estimated by the second-order Stein estimator (`sartre.stein`): one Cholesky
-    factorisation a leaf, O(n^2 + n d) memory and O(d n^3) time.
+    factorisation per leaf, O(n^2 + n d) memory and O(d n^3) time.
 
     The criterion depends on the columns' units: rescaling a column by c divides its variance by c^4.
 
@@ -38,26 +39,27 @@ class SCORE(BaseEstimator):
     eta : float
         Ridge of the estimator.
     exact : bool
-        Double precision throughout, and kernel widths at the median of all distances. Otherwise single precision while
-        more than five variables remain, and the median over some of the rows: twice as fast, and the orders are as
-        good. On a GPU it is always exact.
+        Use double precision throughout, and the median of all distances as kernel width. Otherwise, while more than
+        five variables remain, use single precision and the median over some of the rows: this is twice as fast, and
+        the orders are as good. On a GPU the computation is always exact.
     max_samples : int, optional
-        More rows than this are replaced by so many of them, drawn without replacement. Time and memory are bounded so.
+        If there are more rows than this, that many are drawn without replacement, to bound time and memory. The draw
+        depends on the seed and on the contents of the rows, not on the order of rows or columns.
     n_jobs : int, optional
         Threads of the linear algebra; one by default, because on a busy machine more are often slower.
     device : {"cpu", "cuda"}
-        Where the estimates are computed: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``). The order is that
-        of `exact`, for hundreds of variables or tens of thousands of rows in seconds.
+        The device for the estimates: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``), which gives the order
+        of `exact` for hundreds of variables or tens of thousands of rows in seconds.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Chooses the rows of `max_samples`.
+        Determines the rows of `max_samples`.
 
     Attributes
     ----------
     order_ : array of shape (d,)
         Column indices, source first. Constant columns come first.
     scores_ : array of shape (d, d)
-        Row k: the variances (over the largest squared derivative) when the k-th variable of the order was taken as a
-        leaf; NaN for those already gone.
+        Row k: the variances, divided by the largest squared derivative, when the k-th variable of the order was
+        removed as a leaf; NaN for variables removed before.
 
     References
     ----------
@@ -91,7 +93,7 @@ class SCORE(BaseEstimator):
 
     @property
     def step_tags(self) -> StepTags:
-        """What this step is."""
+        """The properties of this step."""
         return StepTags(needs_units=True, runs_on_gpu=True, costs=(Cost(self._cost(), self.max_samples),))
 
     def _cost(self) -> str:
@@ -106,9 +108,10 @@ class SCORE(BaseEstimator):
             check_number("SCORE", "max_samples", self.max_samples, low=2, integer=True)
         device = check_device("SCORE", self.device)
         table = as_table(X, min_rows=2)
-        if self.max_samples is not None and table.shape[0] > self.max_samples:
-            rng = np.random.default_rng(seed_of("SCORE", self.random_state))
-            rows = np.sort(rng.choice(table.shape[0], self.max_samples, replace=False))
+        is_sample = self.max_samples is not None and table.shape[0] > self.max_samples
+        if is_sample or not self.exact:  # the fast form takes kernel widths from every k-th row
+            seed = seed_of("SCORE", self.random_state) if is_sample else 0
+            rows = drawn_rows(table.values, seed, self.max_samples)
             table = Table(np.asfortranarray(table.values[rows]), table.names)
 
         estimate = estimators(table.values, self.eta, device)
@@ -116,7 +119,7 @@ class SCORE(BaseEstimator):
         def variances(remaining: NDArray[np.intp]) -> NDArray[np.float64]:
             fast = not self.exact and len(remaining) > FEW_VARIABLES
             curvature = estimate(remaining, fast=fast).hessian_diagonal()
-            curvature = curvature / abs(curvature).max()  # comparable, whatever the units
+            curvature = curvature / abs(curvature).max()  # comparable between steps, whatever the units
             return as_array(((curvature - curvature.mean(0)) ** 2).mean(0))
 
         with blas_threads(self.n_jobs):

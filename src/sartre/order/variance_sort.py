@@ -1,4 +1,4 @@
-"""Sort by variance (Reisach et al., 2021): the baseline that shows what units alone give away."""
+"""Sort by variance (Reisach et al., 2021): a baseline that shows how much the units alone reveal."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sartre.steps import Cost, StepTags
 class VarianceSort(BaseEstimator):
     """Order the variables by increasing variance.
 
-    In simulations in which every variable adds noise of its own, the variance tends to grow from causes to effects,
-    and this order does well without looking at any relation. It is a baseline: a method that does no better has
-    learnt from the units only, and after `x / x.std()` nothing is left.
+    In simulations in which every variable adds its own noise, the variance tends to grow from causes to effects, and
+    this order does well without using any relation. It is a baseline: a method that does no better may have learnt
+    from the units alone, which `x / x.std()` removes.
 
     Attributes
     ----------
     order_ : array of shape (d,)
-        Column indices, source first; ties in column order.
+        Column indices, source first; ties keep the column order.
     scores_ : array of shape (d,)
         The variances.
 
@@ -46,7 +46,7 @@ class VarianceSort(BaseEstimator):
         ----------
         X : array of shape (n, d) or data frame
         before : boolean array of shape (d, d), optional
-            Row must precede column; the order is changed as little as that takes.
+            True where row must precede column; the order is changed as little as necessary.
         """
         table = as_table(X)
         self.scores_ = np.where(table.constant, 0.0, table.values.var(axis=0))

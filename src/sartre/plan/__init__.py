@@ -1,4 +1,4 @@
-"""How long a model would take, and how much memory, told before anything is run."""
+"""How much time and memory a model would take, estimated before anything is run."""
 
 from sartre.plan.estimate import Plan, Step, plan, reading_step, shape_of
 

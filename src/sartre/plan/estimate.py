@@ -1,8 +1,8 @@
-"""How long a model would take, and how much memory, told before anything is run.
+"""How much time and memory a model would take, estimated before anything is run.
 
 Every method has a cost, a sum of terms ``a n^p d^q`` for n rows and d variables, fitted to measurements on one thread
-(``python benchmarks/cost_model.py --write``, which writes costs.json). Two short reference computations tell how fast
-the present machine is beside the one that was measured: a matrix product, and sums over bins, the loop of the solvers.
+(``python benchmarks/cost_model.py --write``, which writes costs.json). Two short reference computations compare the
+speed of this machine with that of the measured one: a matrix product, and sums over bins, the main loop of the solvers.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from sartre.plan.text import amount, duration, table_of
 from sartre.steps import tags_of
 
 COSTS = Path(__file__).with_name("costs.json")
-REFERENCE_SECONDS = 0.05  # for each of the two references
-UNDISTURBED = 0.1  # this share of their repetitions is taken not to have waited for anything else
-THREAD = 0.7  # of a thread's worth: what each after the first adds
-LONG = 3600.0  # seconds from which on something else is proposed
+REFERENCE_SECONDS = 0.05  # time spent on each of the two references
+UNDISTURBED = 0.1  # this share of their repetitions is assumed not to have waited for other work
+THREAD = 0.7  # each thread after the first adds this share of a thread's speed
+LONG = 3600.0  # seconds; an alternative is proposed for a step that may take longer
 SOME_ROWS = 1000
 
 
 class Step(NamedTuple):
-    """One step of a plan; NaN where nothing is known of a method.
+    """One step of a plan; its numbers are NaN if nothing is known about the method.
 
-    seconds, low, high: the estimate and the range that graphs of different density give. bytes: memory at its peak,
-    the table not included.
+    seconds, low, high: the estimate, and its range over graphs of different density. bytes: peak memory, not including
+    the table.
     """
 
     name: str
@@ -52,10 +52,10 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What a model would take for a table.
+    """The time and memory that a model would take for a table.
 
-    steps: reading (where there is a file), order and pruning. advice: what to do about a step that is too long, or
-    that the memory does not suffice for.
+    steps: reading (if there is a file), order and pruning. advice: what to do about a step that takes too long or too
+    much memory.
     """
 
     n_rows: int
@@ -66,7 +66,7 @@ class Plan:
 
     @property
     def total(self) -> Step:
-        """All steps: their times together, and the largest memory, the table included."""
+        """All steps: the sum of their times, and the largest memory, including the table."""
         seconds, low, high = (sum(getattr(step, name) for step in self.steps) for name in ("seconds", "low", "high"))
         memory = float(np.max([step.bytes for step in self.steps])) + 8.0 * self.n_rows * self.n_variables
         return Step("total", "", seconds, low, high, memory)
@@ -83,24 +83,24 @@ class Plan:
 
 
 class Task(NamedTuple):
-    """A part of a step: a cost's name, and the rows it sees."""
+    """A part of a step: the name of a cost, and the number of rows it applies to."""
 
     cost: str
     rows: float
 
 
 def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Plan:
-    """Estimate time and memory of a model's steps, without running them.
+    """Estimate the time and memory of a model's steps, without running them.
 
     Parameters
     ----------
     model : CausalDiscovery
-        Unfitted.
+        An unfitted model.
     shape : (n, d)
-        Rows and variables. More rows than a sample has are taken for columns of numbers, none missing: most of
-        the work is then on the sample, and all rows are counted.
+        Numbers of rows and variables. With more rows than a sample has, columns are assumed to be numeric and complete:
+        most of the work is then done on the sample, and all rows are counted.
     reading : Step, optional
-        What `reading_step` gives, where there is a file.
+        The result of `reading_step`, if there is a file.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Pla
 
 
 def shape_of(X: Any) -> tuple[int, int]:
-    """Return rows and variables of a table, or of the tuple (n, d) that says so.
+    """Return the numbers of rows and variables of a table, which may be given as the tuple (n, d) itself.
 
     Examples
     --------
@@ -138,19 +138,19 @@ def shape_of(X: Any) -> tuple[int, int]:
     shape = X if is_shape else getattr(X, "shape", None) or np.shape(X)
     if len(shape) != 2 or min(shape) < 1:
         raise ValueError(
-            f"A plan needs a table, or its shape (n, d): a number of rows and one of variables, both positive. Got "
-            f"the shape {tuple(shape)}."
+            "A plan needs a table, or its shape (n, d): the numbers of rows and of variables, both positive. Got the "
+            f"shape {tuple(shape)}."
         )
     return int(shape[0]), int(shape[1])
 
 
 def reading_step(source: str, n: int, d: int) -> Step:
-    """Return what reading a text file of this shape takes."""
+    """Return the step of reading a text file of this shape."""
     return _estimate("reading", source, [Task("reading", n)], d, 1)
 
 
 def tasks_of(step: Any, n: int) -> list[Task] | None:
-    """Return the costs that a step is made of, None where nothing was measured.
+    """Return the costs that make up a step, or None if nothing was measured.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def _sum(terms: list[list[float]], n: float, d: float) -> float:
 
 
 def _jobs_of(step: Any, jobs: int) -> int:
-    """Return how many threads a step would have: those of the model, unless it has its own or can have none."""
+    """Return how many threads a step would use: those of the model, unless it sets its own or has no such setting."""
     settings = step.get_params(deep=False)
     own = settings.get("n_jobs")
     return 1 if "n_jobs" not in settings else jobs if own is None else effective_n_jobs(own)
@@ -198,7 +198,7 @@ def machine() -> dict[str, float]:
 
 
 def references() -> dict[str, float]:
-    """Return the seconds of a matrix product and of sums over bins on one thread, undisturbed by what else runs."""
+    """Return the seconds of a matrix product and of sums over bins on one thread, undisturbed by other work."""
     rng = np.random.default_rng(0)
     square: NDArray[np.float64] = rng.normal(size=(200, 200))
     codes, weights = rng.integers(0, 128, size=20_000), rng.normal(size=20_000)
@@ -224,43 +224,44 @@ def _range(step: Step) -> str:
 
 
 def _advice(found: Plan, seen: int, *, on_gpu: bool) -> Iterator[str]:
-    """Yield a sentence for every step that is too long or too large; `seen` is the rows that the order sees."""
+    """Yield advice on every step that takes too long or too much memory; the order uses `seen` rows."""
     n, d, memory = found.n_rows, found.n_variables, _memory_size()
     for step in found.steps:
         if np.isnan(step.seconds):
-            yield f"{step.method}: nothing was measured for it; try it on some of the rows or columns first."
+            yield f"{step.method} has not been measured; try it on some of the rows or columns first."
         elif step.high > LONG or step.bytes > memory:
             yield from _instead(step, seen, d, found.n_jobs)
             if step.name == "order" and on_gpu:
                 yield f'{step.method}(device="cuda") uses a GPU.'
     if seen < n:
         yield (
-            f"Many rows: {seen:,} are sampled, and where the pruner can, sums over all are added up (unless there are "
-            "categories, or missing values that are kept). CausalDiscovery.fit_batches needs no table in memory."
+            f"There are many rows: {seen:,} of them are sampled, and where the pruner can, it adds up sums over all "
+            "rows (unless there are categories, or missing values that are kept). CausalDiscovery.fit_batches needs no "
+            "table in memory."
         )
     if found.total.bytes > memory:
-        yield f"{amount(found.total.bytes)} of memory are needed, and this machine has {amount(memory)}."
+        yield f"{amount(found.total.bytes)} of memory is needed, but this machine has {amount(memory)}."
     if found.n_jobs == 1 and found.total.high > LONG and (os.cpu_count() or 1) > 1:
         yield f"n_jobs=-1 (--jobs -1) uses all {os.cpu_count()} cores."
 
 
 def _instead(step: Step, n: int, d: int, jobs: int) -> Iterator[str]:
-    """Yield what takes half the time of a step at most."""
+    """Yield alternatives that take at most half the time of a step."""
     others = {
         "order": [
             (f"SCORE(max_samples={SOME_ROWS})", Task("SCORE", min(n, SOME_ROWS))),
             ("R2Sort()", Task("R2Sort", n)),
         ],
-        "pruning": [("SARTRE(penalty=0.1), the paper's, on standardised columns,", Task("SARTRE penalty", n))],
+        "pruning": [("SARTRE(penalty=0.1), as in the paper, on standardised columns", Task("SARTRE penalty", n))],
     }
     for text, task in others.get(step.name, []):
         other = _estimate(step.name, text, [task], d, jobs)
         if other.seconds < step.seconds / 2:
-            yield f"{step.method} takes long here: {text} would take about {duration(other.seconds)}."
+            yield f"{step.method} takes a long time here: {text} would take about {duration(other.seconds)}."
 
 
 def _memory_size() -> float:
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # not told on this system
+    except (AttributeError, ValueError, OSError):  # this system does not report it
         return float("inf")

@@ -9,7 +9,7 @@ _BYTES = ("kB", "MB", "GB", "TB", "PB")
 
 
 def duration(seconds: float) -> str:
-    """Return a time with two digits, in the largest unit of which there are two.
+    """Return a time with two digits, in the largest unit of which there are at least two.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def amount(n_bytes: float) -> str:
 
 
 def table_of(rows: list[list[str]]) -> list[str]:
-    """Return lines in which the cells of a column stand one below the other.
+    """Return lines in which the cells of each column are aligned.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pruning: ``fit(X, order)`` gives ``adjacency_matrix_`` (row -> column) and ``edges_``."""
+"""Pruning: ``fit(X, order)`` sets ``adjacency_matrix_`` (row -> column) and ``edges_``."""
 
 from sartre.additive.bases.trees import Embedding
 from sartre.prune.cam import CAMPruning

@@ -34,9 +34,9 @@ ADJUSTMENTS = ("holm", "bh")
 
 
 class _TargetTask(NamedTuple):
-    """A target, its candidate parents (columns of the table, the required first) and the basis size of its model.
+    """A target, its candidate parents (columns of the table, required ones first) and the basis size of its model.
 
-    complete: whether it has no missing value.
+    complete: whether the target has no missing values.
     """
 
     target: int
@@ -47,7 +47,7 @@ class _TargetTask(NamedTuple):
 
 
 class _TestedTarget(NamedTuple):
-    """A fitted target or one of its indicators: which parents were tested, which are copies of others, the model."""
+    """A fitted target (or one of its indicators): the tested parents, the parents that are copies, and the model."""
 
     target: int
     tested: NDArray[np.intp]
@@ -60,41 +60,43 @@ class CAMPruning(BaseEstimator):
 
     Each variable is regressed on a sum of smooth functions of its candidate parents: natural cubic splines with a
     curvature penalty whose weights are chosen by REML. A term is tested by Wood's (2013) test for smooth components,
-    and its edge stays if p < alpha. Units and offsets of the columns change nothing.
+    and its edge is kept if p < alpha. The result does not depend on the units and offsets of the columns.
 
-    A category is the indicators of its levels, without a penalty. As a target it is regressed by the indicators of
-    its k common levels (by 0 and 1 if it has two); an edge has k times the smallest of its k p-values.
+    A categorical parent enters as unpenalised indicators of its levels. A categorical target is replaced by the
+    indicators of its k common levels (by 0 and 1 if it has two), and an edge has k times the smallest of its k
+    p-values.
 
     Parameters
     ----------
     alpha : float
         Level of the tests.
     n_splines : int
-        Basis functions a term. With fewer than 30 samples a candidate, ceil(n / (3 candidates)), at least 3; with more
-        candidates than n / 4, only the n / 4 that explain most of the target on their own are tested, and their
-        p-values are too small, because the same samples chose them. A warning tells both.
+        Basis functions per term. With fewer than 30 samples per candidate, ceil(n / (3 candidates)) are used, but at
+        least 3. With more than n / 4 candidates, only the n / 4 that explain most of the target on their own are
+        tested, and their p-values are too small, because the same samples selected them. Both cases raise a warning.
     adjust : None, "holm" or "bh"
-        Correction of the p-values over all tests: Holm's (no false edge with probability 1 - alpha) or Benjamini and
-        Hochberg's (a share of false edges of at most alpha on average).
+        Correction of the p-values over all tests: Holm's (no false edge with probability at least 1 - alpha) or
+        Benjamini and Hochberg's (an expected share of false edges of at most alpha).
     n_jobs : int, optional
-        Threads over the targets, or jobs of the joblib backend that is switched on; the graph does not depend on it.
+        Threads over the targets, or jobs of the active joblib backend; the graph does not depend on their number.
 
     Attributes
     ----------
     adjacency_matrix_ : uint8 array of shape (d, d)
         1 where row is a parent of column.
     p_values_ : array of shape (d, d)
-        [parent, child], after `adjust`; NaN where no candidate or not tested. A copy of an earlier candidate (shifted
-        or scaled, perhaps) adds nothing to it and has 1. Required edges are reported as tested, without `adjust`:
-        nothing is decided by them, so they do not count there.
+        [parent, child], after `adjust`; NaN for pairs that are not candidates or were not tested. A (possibly shifted
+        or scaled) copy of an earlier candidate adds nothing and has 1. The p-values of required edges decide nothing,
+        so they are not adjusted and do not count as tests in `adjust`.
     screened_ : boolean array of shape (d, d)
-        Candidates that were not tested, because there were too many for the samples; for `adjust` they count.
+        Candidates that were not tested because there were too many for the samples; they count as tests in `adjust`.
     edges_ : DataFrame
         The kept edges, strongest first: ``source``, ``target``, ``strength`` (share of the target's variance lost when
-        the parent's term is dropped from the fitted model), ``margin`` (NaN: no lasso), ``p_value``. A required edge
-        of a constant column has NaN for all of them, and that of a copy no strength.
+        the parent's term is dropped from the fitted model), ``margin`` (always NaN, as there is no lasso) and
+        ``p_value``. A required edge of a constant column has NaN for all of them, that of a copy has NaN for
+        ``strength``.
     n_splines_ : int array of shape (d,)
-        Basis size used for each target; 0 where there was nothing to fit.
+        Basis size used for each target; 0 if there was nothing to fit.
 
     References
     ----------
@@ -130,7 +132,7 @@ class CAMPruning(BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> CAMPruning:
-        """Prune the fully connected graph of an order; arguments as in `sartre.prune.SARTRE.fit`."""
+        """Prune the fully connected graph of an order; the arguments are those of `sartre.prune.SARTRE.fit`."""
         self._check_settings()
         table = as_table(X, min_rows=10, categories=True, missing=isinstance(X, Table))
         edges = check_edges(order, candidates, required, table.names)
@@ -162,12 +164,12 @@ class CAMPruning(BaseEstimator):
         return tasks
 
     def _fits(self, table: Table, tasks: list[_TargetTask]) -> Iterator[_TestedTarget]:
-        """Fit all targets; those of one basis size and without missing values share one Gram matrix."""
+        """Fit all targets; those with the same basis size and no missing values share one Gram matrix."""
         together = [
             [task for task in tasks if task.complete and task.size == size]
             for size in sorted({task.size for task in tasks if task.complete})
         ]
-        with blas_threads(1):  # of the Gram matrices too
+        with blas_threads(1):  # also while the Gram matrices are computed
             for group in [*together, *([task] for task in tasks if not task.complete)]:
                 rows = np.flatnonzero(~np.isnan(table.values[:, group[0].target]))
                 yield from self._fits_together(table if group[0].complete else table.take(rows), group)
@@ -182,7 +184,7 @@ class CAMPruning(BaseEstimator):
         return (fit for _, fit in spread(_fit_target, gram, jobs, self.n_jobs))
 
     def _record(self, tasks: list[_TargetTask], fits: list[_TestedTarget], n_columns: int) -> None:
-        """Note what the samples allowed: basis sizes, and candidates that were not tested."""
+        """Record the basis sizes and the candidates that were not tested."""
         self.n_splines_ = np.zeros(n_columns, dtype=np.intp)
         self.screened_ = np.zeros((n_columns, n_columns), dtype=bool)
         for task in tasks:
@@ -195,25 +197,27 @@ class CAMPruning(BaseEstimator):
         smaller = [size for size in self.n_splines_ if 0 < size < self.n_splines]
         if smaller:
             warnings.warn(
-                f"Few samples for the candidates of {len(smaller)} targets: their terms have {min(smaller)} to "
-                f"{max(smaller)} splines instead of {self.n_splines}.",
+                f"There are few samples per candidate for {len(smaller)} targets: their terms have {min(smaller)} to "
+                f"{max(smaller)} splines instead of {self.n_splines}, so that strongly nonlinear effects may be "
+                "missed. Use more samples, or restrict the candidates.",
                 UserWarning,
                 stacklevel=3,
             )
         if self.screened_.any():
             targets = np.flatnonzero(self.screened_.any(axis=0))
             warnings.warn(
-                f"More candidates than the samples can carry for {len(targets)} targets ('{names[targets[0]]}', say): "
-                f"{self.screened_.sum()} that explain little on their own were not tested and have no edge, and the "
-                "p-values of the others are too small. Bring more samples, or restrict the candidates.",
+                f"There are too many candidates for the samples of {len(targets)} targets (for example "
+                f"'{names[targets[0]]}'): {self.screened_.sum()} that explain little on their own were not tested and "
+                "have no edge, and the p-values of the others are too small. Use more samples, or restrict the "
+                "candidates.",
                 UserWarning,
                 stacklevel=3,
             )
         lost = [f"'{names[target]}'" for target in sorted({fit.target for fit in fits if not fit.model.converged})]
         if lost:
             warnings.warn(
-                f"The smoothness of the models of {listed(lost)} did not settle (a near-perfect fit, perhaps). "
-                "Look at these columns.",
+                f"The smoothing parameters of the models of {listed(lost)} did not converge, so their p-values are "
+                "approximate. Check these columns for a near-perfect fit.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -241,7 +245,7 @@ class CAMPruning(BaseEstimator):
 
 
 def adjusted(p_values: NDArray[np.float64], method: str | None) -> NDArray[np.float64]:
-    """Correct p-values for their number by Holm's or Benjamini and Hochberg's method; NaN stays.
+    """Adjust p-values for multiple testing by Holm's or Benjamini and Hochberg's method; NaN stays NaN.
 
     Examples
     --------
@@ -265,7 +269,7 @@ def adjusted(p_values: NDArray[np.float64], method: str | None) -> NDArray[np.fl
 
 def _fit_target(gram: Gram, t: int, task: _TargetTask, columns: NDArray[np.intp]) -> _TestedTarget:
     variables = np.searchsorted(columns, task.parents)
-    original = gram.rank[variables] > 0  # one without values where the target has some says nothing either
+    original = gram.rank[variables] > 0  # the rank is also 0 if no value is observed where the target is
     original[original] = first_of_copies(gram, variables[original])
     kept = strongest(gram, t, variables[original], task.required[original])
     tested = task.parents[original][kept]
@@ -273,7 +277,7 @@ def _fit_target(gram: Gram, t: int, task: _TargetTask, columns: NDArray[np.intp]
 
 
 def prune_candidates(step: Any, table: Table, edges: OrderedEdges) -> Any:
-    """Return the fitted pruner that decides about the candidates of a step: its `prune`, `CAMPruning` for None."""
+    """Fit the pruner that decides on the candidates of a step: its `prune`, or `CAMPruning` if that is None."""
     pruner = fresh(CAMPruning() if step.prune is None else step.prune, n_jobs=step.n_jobs)
     required = edges.required if edges.required.any() else None
     return fit_within(pruner, table, edges.order, candidates=step.candidates_, required=required)

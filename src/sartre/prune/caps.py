@@ -1,4 +1,4 @@
-"""CaPS's post-processing (Xu et al., 2024): the parent score before and after another pruner."""
+"""CaPS's post-processing (Xu et al., 2024): the parent score is applied before and after another pruner."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ class CaPSPruning(BaseEstimator):
 
     With P[i, j] the parent score (`sartre.order.parent_score`) of i -> j:
 
-    1. a candidate parent i of j stays if P[i, j] >= max_k P[k, j] / lambda1, over all k the order allows;
-    2. another pruner decides about those that stay;
-    3. where P[i, j] >= lambda2 * (sum of P over the kept edges) / d^2, i -> j is added, if the order and `candidates`
-       allow it (the published code adds such edges against the order too). Nothing is added to an empty graph.
+    1. a candidate parent i of j is kept if P[i, j] >= max_k P[k, j] / lambda1, over all k that the order allows;
+    2. another pruner decides on the candidates that are kept;
+    3. i -> j is added if P[i, j] >= lambda2 * (sum of P over the kept edges) / d^2 and the order and `candidates` allow
+       it (the published code adds such edges even against the order). Nothing is added to an empty graph.
 
-    The parent score is a matter of units: rescaling column i by c divides P[i, j] by c^2. Use it where all columns are
-    in one unit.
+    The parent score depends on units: rescaling column i by c divides P[i, j] by c^2. Use it if all columns have the
+    same unit.
 
     Parameters
     ----------
     prune : pruner, optional
-        Decides about the candidates that stay: ``fit(X, order, candidates=...)``. `CAMPruning` by default.
+        Decides on the candidates that are kept: ``fit(X, order, candidates=...)``. `CAMPruning` by default.
     lambda1 : float or None
-        A candidate is dropped if its score is this many times smaller than the largest; None drops none.
+        A candidate is dropped if its score is less than 1 / lambda1 of the largest; None drops no candidate.
     lambda2 : float or None
-        An edge is added if its score is this many times the mean over all pairs, with zero for those that are no edge;
-        None adds none.
+        An edge is added if its score is at least lambda2 times the mean over all pairs, where pairs without an edge
+        count as zero; None adds no edge.
     eta : float
         Ridge of the Stein estimator.
     n_jobs : int, optional
-        Threads of the linear algebra, handed to the pruner if it has none of its own.
+        Threads of the linear algebra; also passed to the pruner if it has no setting of its own.
 
     Attributes
     ----------
     parent_score_ : array of shape (d, d)
         [parent, child].
     candidates_ : boolean array of shape (d, d)
-        Edges that the pruner was asked about, [parent, child].
+        Edges passed to the pruner, [parent, child].
     supplement_ : boolean array of shape (d, d)
-        Edges that were added to those of the pruner.
+        Edges added to those of the pruner.
     adjacency_matrix_ : uint8 array of shape (d, d)
         1 where row is a parent of column.
     edges_ : DataFrame
-        As the pruner gives it; edges that were added come last and have no numbers.
+        The edges of the pruner; added edges come last, with NaN in the numeric columns.
     prune_step_ : the fitted pruner
 
     References
@@ -93,7 +93,7 @@ class CaPSPruning(BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> CaPSPruning:
-        """Prune the fully connected graph of an order; arguments as in `sartre.prune.SARTRE.fit`."""
+        """Prune the fully connected graph of an order; the arguments are those of `sartre.prune.SARTRE.fit`."""
         for name in ("lambda1", "lambda2"):
             if getattr(self, name) is not None:
                 check_number("CaPSPruning", name, getattr(self, name), low=0.0, open_low=True)
@@ -111,7 +111,7 @@ class CaPSPruning(BaseEstimator):
         return self
 
     def _supplement(self, table: Table, score: NDArray[np.float64]) -> None:
-        """Add the allowed edges that stand out; a score of zero (not allowed, a constant column) never does."""
+        """Add the allowed edges with a high score; an edge with score zero (forbidden, or constant) is never added."""
         kept = np.asarray(self.prune_step_.adjacency_matrix_, dtype=bool)
         self.supplement_ = np.zeros_like(kept)
         if self.lambda2 is not None and kept.any():

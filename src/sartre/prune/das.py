@@ -1,4 +1,4 @@
-"""DAS (Montagna et al., 2023): the score's derivatives choose the candidates, another pruner decides."""
+"""DAS (Montagna et al., 2023): derivatives of the score select the candidates, and another pruner decides."""
 
 from __future__ import annotations
 
@@ -22,45 +22,46 @@ from sartre.stein.estimator import Stein
 from sartre.steps import Cost, StepTags, tags_of
 
 logger = logging.getLogger(__name__)
-_NOISE = 0x5A7274E_DA5_2023  # a seed of its own: nobody's data is drawn from it
+_NOISE = 0x5A7274E_DA5_2023  # a seed of its own, unlikely to be used for simulated data
 
 
 class DAS(BaseEstimator):
-    """Filter the candidate parents by the score function, then prune what is left.
+    """Filter the candidate parents by the score function, then prune the remaining ones.
 
-    Among the predecessors of a variable l and l itself, l is a leaf, and there the derivative H_lj = d s_l / d x_j of
-    its score is zero if and only if j is no parent. So the candidates are ranked by the absolute value of the median of
-    H_lj over the samples, where what is only noise cancels: the first `min_parents` stay, of the next, up to
-    `max_parents`, those stay whose abs(H_lj) is larger than that of a variable that is no parent (one-sided Welch
-    test). The published method takes the weakest candidate for that variable, which may be a true parent where few
-    candidates remain; here it is a column of independent noise, added for the purpose. So that it is like the others,
-    every column is replaced by normal scores of its ranks, which changes neither where H_lj is zero nor anything about
-    units and outliers.
+    Among a variable l and its predecessors, l is a leaf, and the derivative H_lj = d s_l / d x_j of its score is zero
+    if and only if j is not a parent. The candidates are ranked by the absolute median of H_lj over the samples, in
+    which pure noise cancels. The first `min_parents` are kept. Of the next ones, up to `max_parents` in total, those
+    are kept whose abs(H_lj) is larger than that of a variable that is not a parent (one-sided Welch test). The
+    published method uses the weakest candidate as that variable, which may be a true parent if few candidates remain;
+    here it is an added column of independent noise. To make it comparable to the others, every column is replaced by
+    the normal scores of its ranks. This does not change where H_lj is zero, and makes the filter independent of units
+    and robust to outliers.
 
-    Levels of a category have no derivative: one of three levels or more passes the filter as a parent, has no filter as
-    a target, and takes no part in that of others; two levels are 0 and 1.
+    Levels of a category have no derivative. A category with three or more levels passes the filter as a parent, is not
+    filtered as a target, and is left out of the filters of other variables; two levels are treated as 0 and 1.
 
-    One O(n^3) factorisation a variable, in single precision where that is safe, and O(n^2 + n d) memory.
+    The filter takes one O(n^3) factorisation per variable, in single precision where that is safe, and O(n^2 + n d)
+    memory.
 
     Parameters
     ----------
     prune : pruner, optional
-        Decides about the candidates that stay: ``fit(X, order, candidates=...)``, and ``required=...`` where edges are
+        Decides on the candidates that are kept: ``fit(X, order, candidates=...)``, with ``required=...`` if edges are
         required. `CAMPruning` by default.
     eta : float
         Ridge of the Stein estimator.
     alpha : float
         Level of the filter's tests.
     min_parents, max_parents : int
-        Candidates that stay untested, and the largest number that stays; required ones stay besides.
+        Number of candidates kept without a test, and the largest number kept; required edges are kept in addition.
     n_jobs : int, optional
-        Threads of the linear algebra, handed to the pruner if it has none of its own.
+        Threads of the linear algebra; also passed to the pruner if it has no setting of its own.
 
     Attributes
     ----------
     candidates_ : boolean array of shape (d, d)
         Edges that passed the filter, [parent, child].
-    adjacency_matrix_, edges_ : as the pruner gives them
+    adjacency_matrix_, edges_ : those of the pruner
     prune_step_ : the fitted pruner
 
     References
@@ -98,18 +99,18 @@ class DAS(BaseEstimator):
 
     @property
     def step_tags(self) -> StepTags:
-        """What this step is."""
+        """The properties of this step."""
         return StepTags(needs_units=tags_of(self.prune).needs_units, costs=(Cost("DAS"),))
 
     def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> DAS:
-        """Filter and prune the fully connected graph of an order; arguments as in `sartre.prune.SARTRE.fit`."""
+        """Filter and prune the fully connected graph of an order; the arguments are those of `SARTRE.fit`."""
         check_number("DAS", "eta", self.eta, low=0.0, open_low=True)
         check_number("DAS", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_number("DAS", "min_parents", self.min_parents, low=0, integer=True)
         check_number("DAS", "max_parents", self.max_parents, low=max(1, self.min_parents), integer=True)
         table = as_table(X, min_rows=10, categories=True, missing=isinstance(X, Table))
         if table.missing.any():
-            raise ValueError("DAS needs a table without missing values. Choose missing='drop' or 'impute', or SARTRE.")
+            raise ValueError("DAS needs a table without missing values. Set missing='drop' or 'impute', or use SARTRE.")
         edges = check_edges(order, candidates, required, table.names)
         with blas_threads(self.n_jobs):
             self.candidates_ = self._filter(table, edges) | edges.required
@@ -119,7 +120,7 @@ class DAS(BaseEstimator):
         return self
 
     def _filter(self, table: Table, edges: OrderedEdges) -> NDArray[np.bool_]:
-        """Return the candidates that stay, leaf by leaf from the end of the order."""
+        """Return the candidates to keep, computed leaf by leaf from the end of the order."""
         positions, allowed = edges.order, edges.allowed
         kept = np.zeros_like(allowed)
         n = table.shape[0]
@@ -142,7 +143,7 @@ class DAS(BaseEstimator):
     def _passing(
         self, derivatives: NDArray[np.float64], before: NDArray[np.intp], parents: NDArray[np.intp]
     ) -> NDArray[np.intp]:
-        """Return the parents that stay; `derivatives` are H_lj of the predecessors `before`, and of noise at last."""
+        """Return the parents to keep; `derivatives` are H_lj of the predecessors `before`, then of the noise column."""
         column = {int(j): k for k, j in enumerate(before)}
         columns = np.array([column[int(j)] for j in parents])
         strength = np.abs(np.median(derivatives[:, columns], axis=0))

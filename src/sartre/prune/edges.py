@@ -1,4 +1,4 @@
-"""What pruners share: one target's result, and the table of kept edges."""
+"""Results that all pruners share: the fit of one target, and the table of kept edges."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class TargetFit(NamedTuple):
-    """One target's kept parents and what is known of each, and the pairs among them.
+    """The kept parents of one target with their statistics, and the interacting pairs among them.
 
-    robust: whether the tests were; unsettled: whether they should have been, by the residual. gap, converged: how the
-    lasso ended.
+    robust: whether the tests were robust; unsettled: whether the residual suggests that they should have been. gap,
+    converged: the state in which the lasso stopped.
     """
 
     target: int
@@ -39,7 +39,7 @@ class TargetFit(NamedTuple):
 
 
 class PruningMethod(Protocol):
-    """What is prepared once for all targets of a table, and fits any of them."""
+    """A method that is prepared once for all targets of a table and can fit each of them."""
 
     def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
         """Choose the parents of one variable, once per level or penalty."""
@@ -47,9 +47,9 @@ class PruningMethod(Protocol):
 
 
 def united(fits: Sequence[TargetFit]) -> TargetFit:
-    """Join the fits of the k indicators of one target: all their parents and pairs.
+    """Join the fits of the k indicators of one target, with all their parents and pairs.
 
-    A parent has the largest strength and margin it has anywhere, and k times its smallest p-value.
+    A parent gets its largest strength and margin over the fits, and k times its smallest p-value.
     """
     if len(fits) == 1:
         return fits[0]
@@ -59,7 +59,7 @@ def united(fits: Sequence[TargetFit]) -> TargetFit:
     for fit in fits:
         for parent, _, strength, margin, p_value in fit.rows():
             old = found.get(parent, (np.nan, np.nan, np.nan))
-            corrected = np.minimum(1.0, k * p_value)  # NaN stays
+            corrected = np.minimum(1.0, k * p_value)  # NaN stays NaN
             found[parent] = (
                 float(np.fmax(old[0], strength)),
                 float(np.fmax(old[1], margin)),
@@ -93,7 +93,7 @@ def fit_observed(
     parents: NDArray[np.intp],
     required: NDArray[np.intp],
 ) -> list[TargetFit]:
-    """Fit a target with missing values by a method that is prepared for the rows where it has none."""
+    """Fit a target with missing values by a method that is prepared for the rows in which it is observed."""
     rows, columns = np.flatnonzero(~np.isnan(table.values[:, target])), np.append(parents, target)
     observed = table.select(columns).take(rows)
     usable = np.flatnonzero(~observed.silent[:-1])

@@ -1,6 +1,6 @@
-"""What pruning hands on: the fitted function of every variable's parents, which all that comes after uses.
+"""The fitted function of every variable's parents, which all later steps use.
 
-Diagnostics, report and structural model ask the same mechanisms, so that they agree.
+Diagnostics, report and structural model use the same mechanisms, so that they agree.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 def parent_columns(graph: Dag, name: str) -> list[int]:
-    """Return the arguments of a mechanism: the parents by name, so that no result depends on the order of the columns.
+    """Return the parents' columns, sorted by name so that no result depends on the order of the columns.
 
     Examples
     --------
@@ -48,13 +48,13 @@ def fit_mechanisms(
     Parameters
     ----------
     table : Table
-        Its columns are the graph's. A target's rows are those where it is not missing; a category of three levels or
-        more is regressed by its scores (`sartre.data.category_codes`).
+        Has the same columns as the graph. A target is fitted on the rows in which it is observed; a category with three
+        or more levels is replaced by its scores as a target (`sartre.data.category_codes`).
     graph : Dag
     pairs : iterable of (first, second, target)
-        Parents of a target that act together, by name.
+        Parents of a target that interact, by name.
     known : mapping of Mechanism, optional
-        Those that need not be fitted, by name.
+        Mechanisms that are already fitted, by name.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def fit_mechanisms(
 
 
 def refit_mechanisms(table: Table, graph: Dag, mechanisms: Mapping[str, Mechanism]) -> dict[str, Mechanism]:
-    """Fit mechanisms again to other rows, or to the same in other units; a variable without parents has its mean."""
+    """Refit mechanisms to other rows, or to the same rows in other units; a variable without parents gets its mean."""
     found: dict[str, Mechanism] = {}
     responses = _responses(table)
     for name in table.names:
@@ -91,7 +91,7 @@ def refit_mechanisms(table: Table, graph: Dag, mechanisms: Mapping[str, Mechanis
 
 
 def _responses(table: Table) -> NDArray[np.float64]:
-    """Return what is regressed, shape (n, d): the columns, categories of three levels or more by their scores."""
+    """Return the responses, shape (n, d): the columns, with scores for categories of three or more levels."""
     if not table.nominal:
         return table.values
     values, nominal = table.values.copy(), sorted(table.nominal)
@@ -102,14 +102,14 @@ def _responses(table: Table) -> NDArray[np.float64]:
 def _samples(
     table: Table, responses: NDArray[np.float64], graph: Dag, name: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the parents' values and the target's, where it is not missing."""
+    """Return the values of the parents and of the target in the rows in which it is observed."""
     X, y = table.values[:, parent_columns(graph, name)], responses[:, table.names.index(name)]
     observed = ~np.isnan(y)
     return (X, y) if observed.all() else (X[observed], y[observed])
 
 
 def mechanisms_of(model: Any, table: Table) -> dict[str, Mechanism]:
-    """Return the mechanisms of a fitted model for a table: its own, if it has any for these very rows and units."""
+    """Return the mechanisms of a fitted model for a table: those of its own method, or newly fitted ones."""
     if hasattr(model, "mechanisms"):
         return model.mechanisms(table)
     return fit_mechanisms(table, model.graph_, findings_of(getattr(model, "prune_step_", None)).pairs())

@@ -1,6 +1,6 @@
-"""What was learnt, to look at: plots, and a report in one HTML file.
+"""Views of what was learnt: plots, and a report in one HTML file.
 
-Every plot takes Axes and gives Axes back. The report needs no network and no server; `write_report` makes it.
+Every plot takes and returns Axes. The report needs no network and no server; `write_report` writes it.
 """
 
 from __future__ import annotations

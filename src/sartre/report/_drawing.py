@@ -1,4 +1,4 @@
-"""Colours and small parts that the plots share."""
+"""Colours and small functions that the plots share."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 BLUE, GREY, ORANGE = "#2457c5", "#8793aa", "#c95c1a"
 PALE, RIM = "#eef2fb", "#b9c6e6"
-PLAIN: dict[str, Any] = {"parse_math": False}  # a name with dollars in it is no formula
-LONGEST = 18  # letters of a name in a drawing
+PLAIN: dict[str, Any] = {"parse_math": False}  # a name with dollar signs is not a formula
+LONGEST = 18  # letters of a name that a drawing shows
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the Axes given or, for None, those of a new figure of a size in inches."""
+    """Return the given Axes or, for None, those of a new figure with this size in inches."""
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 def bare(ax: Axes) -> None:
-    """Take away the frame's upper and right side."""
+    """Remove the top and right sides of the frame."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def short(name: str) -> str:
-    """Return a name on one line, cut where it is long.
+    """Return a name on one line, shortened if it is long.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def short(name: str) -> str:
 
 
 def strengths(edges: pd.DataFrame | None) -> dict[tuple[str, str], float]:
-    """Return the strengths of edges that have one, by source and target."""
+    """Return the strengths of the edges that have one, by source and target."""
     if edges is None:
         return {}
     known = edges[edges["strength"].notna()]
@@ -49,6 +49,6 @@ def strengths(edges: pd.DataFrame | None) -> dict[tuple[str, str], float]:
 
 
 def draw_arrow(ax: Axes, path: Path, strength: float | None) -> None:
-    """Draw an edge along a path, the thicker the stronger."""
+    """Draw an edge along a path; a stronger edge is thicker."""
     width = 1.0 + 3.0 * (0.05 if strength is None else strength) ** 0.5
     ax.add_patch(FancyArrowPatch(path=path, arrowstyle="-|>", mutation_scale=11, lw=width, color=GREY, capstyle="butt"))

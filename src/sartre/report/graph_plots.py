@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from sartre.discovery import CausalDiscovery
     from sartre.graph.dag import Dag
 
-FONT = 10.0  # points, where there is room
-_HEIGHT = 0.34  # of a box; all lengths of a drawing are inches
-_LAYER = 0.9  # between layers
-_PORT = 0.16  # between two edges that end at the same box
+FONT = 10.0  # points, if there is space
+_HEIGHT = 0.34  # height of a box; all lengths of a drawing are in inches
+_LAYER = 0.9  # distance between layers
+_PORT = 0.16  # distance between two edges that end at the same box
 
 
 def plot_graph(dag: Dag, edges: pd.DataFrame | None = None, *, ax: Axes | None = None) -> Axes:
@@ -113,7 +113,7 @@ def _corners(
 
 
 def _spread_ports(edges: list[tuple[str, str]], routes: list[NDArray[np.float64]], width: float) -> None:
-    """Let edges leave and enter a box side by side, in the order in which they come, so that none hides another."""
+    """Let edges leave and enter a box side by side, sorted by direction, so that none hides another."""
     for end, toward, down in ((0, 1, -1), (-1, -2, 1)):
         groups = defaultdict(list)
         for edge, route in zip(edges, routes, strict=True):
@@ -126,7 +126,7 @@ def _spread_ports(edges: list[tuple[str, str]], routes: list[NDArray[np.float64]
 
 
 def _bent(route: NDArray[np.float64]) -> Path:
-    """Return a smooth way through the points, upright at each."""
+    """Return a smooth path through the points, vertical at each of them."""
     points, codes = [tuple(route[0])], [Path.MOVETO]
     for (x0, y0), (x1, y1) in pairwise(route):
         points += [(x0, (y0 + y1) / 2), (x1, (y0 + y1) / 2), (x1, y1)]

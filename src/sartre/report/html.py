@@ -1,4 +1,4 @@
-"""The report: one HTML file with everything in it, for a browser without a network."""
+"""The report: one self-contained HTML file, for a browser without a network."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from sartre.report.layout import Layout
     from sartre.report.mechanisms import DrawnMechanism
 
-MAX_DRAWN = 60  # variables in one drawing; above, the page shows one variable and its neighbours
-MAX_ROWS = 2000  # samples in the page
-MAX_CELLS = 200_000  # numbers of the table in the page: wide tables bring fewer samples
-MAX_SHAPES = 3000  # edges with their function in the page, the strongest
+MAX_DRAWN = 60  # variables in one drawing; of more, the page shows one variable and its neighbours at a time
+MAX_ROWS = 2000  # samples on the page
+MAX_CELLS = 200_000  # numbers of the table on the page: a wide table shows fewer samples
+MAX_SHAPES = 3000  # only this many of the strongest edges have their function on the page
 HEAT_MAP = 24  # cells along each side
 SAMPLE_SEED = 0
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
@@ -42,18 +42,18 @@ _COLUMN_NOTES = [
     ("strength", "share of the target's variance that is lost without the source"),
     (
         "p-value",
-        "of the test that kept the edge; the same rows chose the model, so it ranks edges and is no error rate",
+        "of the test that kept the edge; the same rows chose the model, so it ranks edges but is not an error rate",
     ),
-    ("margin", "pull of the source over the penalty; at 1 the edge is just kept"),
+    ("margin", "gradient of the source divided by the penalty; at 1 the edge is only just kept"),
     ("frequency", "share of the half-samples on which the edge was found"),
     ("before", "share of the half-samples whose order has the source before the target"),
-    ("acts with", "other causes that change what this one does"),
+    ("acts with", "other causes that change the effect of this one"),
 ]
 _ASSUMPTIONS = (
-    "The arrows are causal only as far as the assumptions hold: no hidden common cause of two variables, no feedback, "
-    "and each variable a function of its causes plus noise that is independent of them."
+    "The arrows are causal only as far as the assumptions hold: there is no hidden common cause of two variables and "
+    "no feedback, and each variable is a function of its causes plus noise that is independent of them."
 )
-_MISSING = "An edge that is missing may be too weak for this many samples; check what matters by other means."
+_MISSING = "A missing edge may be too weak to find with this many samples; check important ones by other means."
 
 
 def write_report(
@@ -64,24 +64,24 @@ def write_report(
     stability: Stability | None = None,
     include_data: bool = True,
 ) -> None:
-    """Write a report of a fitted model: the graph, what each edge does, how sure it is, and what was run.
+    """Write a report of a fitted model: the graph, the effect and evidence of each edge, and what was run.
 
-    It is one file that needs no network, in light and dark, for screens, phones and paper.
+    It is one file that needs no network, with a light and a dark theme, for screens, phones and paper.
 
     Parameters
     ----------
     model : CausalDiscovery
-        Fitted.
+        A fitted model.
     X : array of shape (n, d) or data frame
         The table that the model was fitted to. Its columns may be in other units (shifted and scaled), such as the
-        original ones of a table that was standardised.
+        original units of a standardised table.
     path : str or Path
-        Where the page goes.
+        Where to write the page.
     stability : Stability, optional
-        What `sartre.stability` found, for the edges' selection frequencies.
+        The result of `sartre.stability`, for the selection frequencies of the edges.
     include_data : bool
-        Whether points are drawn beside the functions: up to 2000 samples of the table are then in the page. Without
-        them it holds names, functions and counts only, and can go to people who may not see rows.
+        Whether points are drawn with the functions: up to 2000 samples of the table are then on the page. Without them,
+        the page holds only names, functions and counts, and can be given to people who may not see rows.
 
     Examples
     --------
@@ -103,13 +103,13 @@ def write_report(
 
 
 def _page(content: dict[str, Any]) -> str:
-    """Return the page; only the script and the style that we ship may run in it, whatever else got inside."""
+    """Return the page; only the script and the style of this package may run in it, whatever else it contains."""
     read = {kind: files("sartre.report").joinpath(f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js")}
     digest = {kind: base64.b64encode(hashlib.sha256(read[kind].encode()).digest()).decode() for kind in ("css", "js")}
     policy = f"default-src 'none'; style-src 'sha256-{digest['css']}'; script-src 'sha256-{digest['js']}'"
     data = json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     page = read["html"].replace("{{policy}}", policy).replace("{{css}}", read["css"]).replace("{{js}}", read["js"])
-    return page.replace("{{data}}", data)  # last: a name may look like a place to fill
+    return page.replace("{{data}}", data)  # this comes last, since a name may look like a placeholder
 
 
 def _content(
@@ -190,7 +190,7 @@ def _interactions(model: CausalDiscovery, drawing: Drawing) -> list[dict[str, An
 
 
 def _sample(shape: tuple[int, int]) -> NDArray[np.intp]:
-    """Return the samples that go into the page: all, or a random few."""
+    """Return the samples that the page shows: all, or a random subset."""
     n, d = shape
     most = min(MAX_ROWS, max(1, MAX_CELLS // d))
     if n <= most:
@@ -201,8 +201,8 @@ def _sample(shape: tuple[int, int]) -> NDArray[np.intp]:
 def _said_of(rows: NDArray[np.intp], n: int) -> str:
     which = f"all {n} samples" if len(rows) == n else f"{len(rows)} of the {n} samples, drawn at random"
     return (
-        "Line: fitted effect, other causes held fixed. Band: plus and minus two standard errors. "
-        f"Points: {which}, without the part of the other causes; the outermost 1 % lie outside the frame."
+        "Line: the fitted effect, with other causes held fixed. Band: plus and minus two standard errors. "
+        f"Points: {which}, with the effects of other causes removed; the outermost 1 % lie outside the frame."
     )
 
 
@@ -212,25 +212,26 @@ def _notes(model: CausalDiscovery, table: Table, *, include_data: bool) -> list[
     if table.nominal:
         notes.append("Levels of categories are drawn at scores along the main direction of the data, not by name.")
     if table.missing.any():
-        notes.append(f"For the pictures, and only there, {table.missing.sum()} missing values were filled in.")
+        notes.append(f"In the plots only, {table.missing.sum()} missing values were imputed.")
     findings = findings_of(model.prune_step_)
     bound = findings.false_edges_bound
     if bound is not None:
         notes.append(f"If no variable depended on another, about {bound:.2g} edges would be found on average.")
     if findings.robust_targets:
         notes.append(
-            f"Heavy tails or uneven noise: the tests of {', '.join(findings.robust_targets)} are made on ranks, with "
-            "variances that follow the samples."
+            "Because of heavy tails or uneven noise, the tests of these variables use ranks and robust variances: "
+            f"{', '.join(findings.robust_targets)}."
         )
     if include_data:
-        notes.append(f"This page holds values of {len(_sample(table.shape))} samples: share it as you would the table.")
+        count = len(_sample(table.shape))
+        notes.append(f"This page contains values of {count} samples: share it only as you would share the table.")
     else:
-        notes.append("This page holds no sample of the table: names, fitted functions and counts only.")
+        notes.append("This page contains no samples of the table, only names, fitted functions and counts.")
     return notes
 
 
 def _run(model: CausalDiscovery, stability: Stability | None) -> list[tuple[str, str]]:
-    from sartre import __version__  # noqa: PLC0415 - it is there once all is imported
+    from sartre import __version__  # noqa: PLC0415 - it exists once the package is imported
 
     knowledge = [("Knowledge", str(model.knowledge))] if model.knowledge is not None else []
     halves = [("Half-samples", str(2 * stability.n_pairs))] if stability is not None else []
@@ -262,7 +263,7 @@ def _rounded(values: NDArray[np.float64], digits: int) -> list[Any]:
 
 
 def _short(values: NDArray[np.float64]) -> list[Any]:
-    """Return numbers to a ten-thousandth of their range: more is not seen."""
+    """Return numbers to a ten-thousandth of their range: more digits cannot be seen."""
     spread = float(np.ptp(values)) if len(values) else 0.0
     if spread == 0.0:
         return [float(f"{value:.6g}") for value in values]

@@ -1,7 +1,7 @@
-"""Where the nodes of a drawing stand: layers, causes above effects, few crossings (igraph's Sugiyama layout).
+"""Positions of the nodes in a drawing: layers, causes above effects, few crossings (igraph's Sugiyama layout).
 
-igraph says which layer's nodes stand left of which; how far apart they stand is solved here, so that a graph of sixty
-variables fits a screen: in each layer, the places nearest to those of the neighbours in the layers around.
+igraph gives the order of the nodes within each layer. The distances between them are computed here, so that a graph of
+sixty variables fits on a screen: every node is placed as close as possible to its neighbours in the adjacent layers.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
     from sartre.graph.dag import Dag
 
-ROW = 7.0  # steps to the right, at least, before the parts of a graph that do not hang together go on below
-BEND = 0.3  # room of an edge on its way through a layer, in widths of a node
-WIDTH = 1.5  # of a layer, over the square root of the number of nodes
+ROW = 7.0  # smallest width, in steps, at which further connected components are placed below
+BEND = 0.3  # width of an edge that passes through a layer, in widths of a node
+WIDTH = 1.5  # width of a layer, relative to the square root of the number of nodes
 SWEEPS = 20
 
 
 class Layout(NamedTuple):
-    """A drawing on a grid: a step to the right is a node's width, a step down a layer.
+    """A drawing on a grid: a step to the right is the width of a node, and a step down is a layer.
 
     positions (d, 2): x to the right and y downwards, from 0; routes: for each of ``dag.edges`` the points it passes
-    through, shape (k, 2), from its source to its target, further down at each.
+    through from source to target, shape (k, 2), each further down than the last.
     """
 
     positions: NDArray[np.float64]
@@ -39,7 +39,7 @@ class Layout(NamedTuple):
 
 
 def layered(dag: Dag) -> Layout:
-    """Place causes above effects; parts that do not hang together stand side by side, variables without an edge last.
+    """Place causes above effects, and connected components side by side, with isolated variables last.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def layered(dag: Dag) -> Layout:
 
 
 def require_igraph() -> ModuleType:
-    """Return igraph, or say how to get it."""
+    """Return igraph, or say how to install it."""
     try:
         import igraph  # noqa: PLC0415 - an extra
     except ImportError:
@@ -83,15 +83,15 @@ def require_igraph() -> ModuleType:
 
 
 def _parts(d: int, edges: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Return the variables of each part that hangs together, increasing."""
-    ends = edges.T.astype(np.int32)  # SciPy before 1.12 knows no others here
+    """Return the variables of each connected component, in increasing order."""
+    ends = edges.T.astype(np.int32)  # SciPy before 1.12 accepts no other type here
     links = coo_array((np.ones(len(edges)), (ends[0], ends[1])), shape=(d, d))
     count, label = connected_components(links, directed=False) if d else (0, np.empty(0))
     return [np.flatnonzero(label == k) for k in range(count)]
 
 
 def _sugiyama(d: int, edges: NDArray[np.intp]) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
-    """Place one part: igraph 1.0 mixes up the routes of graphs that do not hang together."""
+    """Place one connected component: igraph 1.0 mixes up the routes of graphs that have several."""
     if d == 1:
         return np.zeros((1, 2)), []
     layers = _layers(d, edges)
@@ -110,9 +110,9 @@ def _sugiyama(d: int, edges: NDArray[np.intp]) -> tuple[NDArray[np.float64], lis
 
 
 def _layers(d: int, edges: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the layer of each node: below all its causes, no layer much wider than the drawing is high.
+    """Return the layer of each node: below all its causes, with no layer much wider than the drawing is high.
 
-    Those with the longest way down come first, and those without a cause stand just above their first effect.
+    Nodes with the longest paths below them come first, and nodes without a cause are put just above their first effect.
     """
     depth, height = np.zeros((2, d), dtype=np.intp)
     for _ in range(d):
@@ -135,7 +135,7 @@ def _layers(d: int, edges: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _narrowed(points: NDArray[np.float64], paths: list[list[int]], d: int) -> NDArray[np.float64]:
-    """Return x of every node and bend: as near to its neighbours as the order in its layer and its width allow."""
+    """Return x of every node and bend, as close to its neighbours as the order and the widths in its layer allow."""
     links = np.array([pair for path in paths for pair in pairwise(path)], dtype=np.intp)
     count = len(points)
     near = coo_array((np.ones(2 * len(links)), np.vstack([links, links[:, ::-1]]).T), shape=(count, count)).tocsr()

@@ -1,4 +1,4 @@
-"""What a report shows of an edge: the parent's part of the fitted mechanism, with its standard error, on even grids."""
+"""What a report shows of an edge: the parent's part of the fitted mechanism, with standard errors, on even grids."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from sartre.graph.dag import Dag
     from sartre.steps import Mechanism
 
-TAIL = 0.005  # of the samples left out of the frame at either end: one outlier must not hide the function
-FEW_SHOWN = 20  # values, which are all shown
-POINTS = 60  # of a curve
-IMPUTATION_SEED = 0  # missing values are filled in for pictures only
+TAIL = 0.005  # share of the samples outside the frame at either end, so that an outlier does not hide the function
+FEW_SHOWN = 20  # a column with at most this many values is shown completely
+POINTS = 60  # points on a curve
+IMPUTATION_SEED = 0  # missing values are imputed for plots only
 
 
 class DrawnCurve(NamedTuple):
-    """A parent's function on an even grid ``x``: its ``values``, centred, and their standard errors."""
+    """A parent's function on an even grid ``x``: its centred ``values`` and their standard errors."""
 
     parent: int
     x: NDArray[np.float64]
@@ -33,19 +33,19 @@ class DrawnCurve(NamedTuple):
 
 
 class DrawnMechanism(NamedTuple):
-    """A target as a sum of functions of its parents: one curve per parent, and the residuals (n,) of all."""
+    """A target as a sum of functions of its parents: one curve per parent, and the residuals (n,) of the sum."""
 
     target: int
     curves: list[DrawnCurve]
     residual: NDArray[np.float64]
 
     def partial_residuals(self, curve: DrawnCurve, column: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the curve is fitted to: its value at each sample plus the sample's residual."""
+        """Return the values that the curve is fitted to: its value at each sample plus the sample's residual."""
         return np.interp(column, curve.x, curve.values) + self.residual
 
 
 class Drawing(NamedTuple):
-    """Mechanisms as they are drawn: columns as numbers, levels at their scores and missing values filled in."""
+    """Mechanisms as they are drawn: columns as numbers, levels as scores, and missing values imputed."""
 
     dag: Dag
     table: Table
@@ -94,9 +94,10 @@ class Drawing(NamedTuple):
         return DrawnCurve(parent, x, values, std)
 
     def surface(self, target: int, pair: tuple[int, int], points: int) -> tuple[NDArray[np.float64], ...]:
-        """Return even grids of two parents, and what they do together to a target, in its standard deviations.
+        """Return even grids of two parents, and their joint effect on a target, in its standard deviations.
 
-        Arrays of shape (points,), (points,) and (points, points), first down, second across.
+        The arrays have shapes (points,), (points,) and (points, points), with the first parent down and the second
+        across.
         """
         name = self.dag.names[target]
         columns = parent_columns(self.dag, name)
@@ -108,7 +109,7 @@ class Drawing(NamedTuple):
 
 
 def frame(column: NDArray[np.float64], points: int) -> NDArray[np.float64]:
-    """Return an even grid over a column without its tails, between round numbers rather than samples' values.
+    """Return an even grid over a column without its tails, between round numbers rather than sample values.
 
     Examples
     --------

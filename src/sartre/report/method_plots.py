@@ -1,4 +1,4 @@
-"""The paper's figures drawn from a fitted model: how the method came to its graph."""
+"""The paper's figures drawn from a fitted model: how the method arrived at its graph."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from sartre.data.table import Table
     from sartre.discovery import CausalDiscovery
 
-MOST_CANDIDATES = 4  # functions in an overview
-_ROWS = 40  # of the table in an overview
+MOST_CANDIDATES = 4  # functions that an overview shows
+_ROWS = 40  # rows of the table that an overview shows
 
 
 def plot_embedding(model: CausalDiscovery, X: Any, variable: int | str, *, ax: Axes | None = None) -> Axes:
-    """Draw how a variable became intervals: its histogram, and below it the leaves of each random tree.
+    """Draw how a variable was split into intervals: its histogram, and below it the leaves of each random tree.
 
-    It is the paper's Figure 3. The intervals are those of the fit where the model has an integer ``random_state``.
+    This is the paper's Figure 3. The intervals are those of the fit if the model has an integer ``random_state``.
 
     Parameters
     ----------
     model : CausalDiscovery
-        Fitted, with `sartre.prune.SARTRE`.
+        A model fitted with `sartre.prune.SARTRE`.
     X : array of shape (n, d) or data frame
         The table it was fitted to.
     variable : int or str
@@ -68,7 +68,7 @@ def plot_embedding(model: CausalDiscovery, X: Any, variable: int | str, *, ax: A
     tree = -1
     for k, leaf in enumerate(basis.table.T):
         bins = np.flatnonzero(leaf)
-        tree += bins[0] == 0  # a tree's leaves follow each other from left to right
+        tree += bins[0] == 0  # the leaves of a tree go from left to right
         low, high = ends[bins[0]], ends[bins[-1] + 1]
         ax.barh(-tree - 0.7, high - low, 0.7, left=low, color=(BLUE, ORANGE)[k % 2], alpha=0.75, ec="white")
     ax.set_yticks(-np.arange(tree + 1) - 0.7, [f"tree {t + 1}" for t in range(tree + 1)])
@@ -87,22 +87,22 @@ def plot_overview(
     """Draw the method from data to graph: the paper's Figure 1 above, and its Figure 2 below for one target.
 
     Above: the table, the order with every edge it allows, and the graph that pruning leaves. Below: the target's
-    sparse additive model on the variables before it, as the paper fits it; a function that is zero is a parent pruned.
+    sparse additive model on the variables before it, as the paper fits it; a function that is zero is a pruned parent.
 
     Parameters
     ----------
     model : CausalDiscovery
-        Fitted, with `sartre.prune.SARTRE`.
+        A model fitted with `sartre.prune.SARTRE`.
     X : array of shape (n, d) or data frame
         The table it was fitted to.
     target : int or str, optional
-        The one with most parents by default.
+        By default, the variable with the most parents.
     penalty : float
-        Of the functions below, in standard deviations of the target.
+        Penalty of the functions below, in standard deviations of the target.
 
     Returns
     -------
-    array of Axes: the three above, then one a candidate parent (those that matter most, four at most)
+    array of Axes: the three above, then one per candidate parent (the most important, at most four)
 
     Examples
     --------
@@ -122,7 +122,9 @@ def plot_overview(
     order = [int(j) for j in model.order_]
     before = order[: order.index(position)]
     if not before:
-        raise ValueError(f"'{names[position]}' is the first of the order: no variable could be its parent.")
+        raise ValueError(
+            f"'{names[position]}' is first in the order, so no variable can be its parent. Choose another target."
+        )
     figure = plt.figure(figsize=(11, 6), layout="constrained")
     grid = figure.add_gridspec(2, 1, height_ratios=[1.15, 1])
     above = grid[0].subgridspec(1, 3, width_ratios=[1, 1.2, 1.2]).subplots(squeeze=False)[0]
@@ -138,7 +140,9 @@ def plot_overview(
 def _pruner(model: CausalDiscovery) -> SARTRE:
     check_is_fitted(model, "graph_")
     if not isinstance(model.prune_step_, SARTRE):
-        raise TypeError(f"This figure shows how SARTRE prunes. Got a model with {type(model.prune_step_).__name__}.")
+        raise TypeError(
+            f"This figure needs a model pruned by SARTRE. Got one pruned by {type(model.prune_step_).__name__}."
+        )
     return model.prune_step_
 
 
@@ -170,7 +174,7 @@ def _draw_functions(
     pruner: SARTRE,
     penalty: float,
 ) -> list[Axes]:
-    """Draw the paper's functions of a target: all candidates are fitted, those that matter most are drawn."""
+    """Draw the paper's functions of a target: all candidates are fitted, and the most important ones are drawn."""
     features = pd.DataFrame(table.values[:, before], columns=[table.names[j] for j in before])
     regressor = SparseAdditiveRegressor(penalty, embedding=pruner.embedding, random_state=pruner.random_state)
     regressor.fit(features, table.values[:, target])

@@ -47,7 +47,7 @@
   const atX = (x) => BOX.pad + width / 2 + x * (width + BOX.gapX);
   const atY = (y) => BOX.pad + BOX.height / 2 + y * (BOX.height + BOX.gapY);
 
-  // Where each edge leaves and enters its boxes: side by side, in the order in which they come, so that none hides another.
+  // Where each edge leaves and enters its boxes: side by side, sorted by direction, so that none hides another.
   function ports(routes) {
     const ends = new Map([...routes.keys()].map((k) => [k, { from: 0, to: 0 }]));
     for (const [side, box, toward] of [["from", "source", 1], ["to", "target", -2]]) {
@@ -143,7 +143,7 @@
     const drawn = byId("scroll").firstChild;
     const { width: w, height: h } = drawn.viewBox.baseVal;
     document.body.classList.toggle("spread", w > 900);
-    const scale = Math.min(1.3, Math.max(0.7, byId("scroll").clientWidth / w)); // smaller letters are not read: it scrolls
+    const scale = Math.min(1.3, Math.max(0.7, byId("scroll").clientWidth / w)); // smaller letters cannot be read, so it scrolls
     drawn.setAttribute("width", w * scale);
     drawn.setAttribute("height", h * scale);
   }
@@ -177,10 +177,10 @@
     for (const [key, [x, y]] of places) places.set(key, [x - left, y]);
     const routes = new Map([...into, ...from].map((k) => [k, [places.get(edges[k].source), places.get(edges[k].target)]]));
     draw(places, routes, `${names[i]} with ${count(into.length, "cause")} above and ${count(from.length, "effect")} below`);
-    byId("legend").textContent = `${names[i]}: ${count(into.length, "cause")} above, ${count(from.length, "effect")} below. Thicker is stronger.`;
+    byId("legend").textContent = `${names[i]}: ${count(into.length, "cause")} above, ${count(from.length, "effect")} below. Thicker edges are stronger.`;
     state.pinned = null;
     if (into.length + from.length) show([...into, ...from].sort((a, b) => edges[b].strength - edges[a].strength)[0]);
-    else byId("panel").replaceChildren(html("p", { class: "note" }, "No edge at this variable."));
+    else byId("panel").replaceChildren(html("p", { class: "note" }, "This variable has no edges."));
   }
 
   function find() {
@@ -194,7 +194,7 @@
         return html("li", {}, button);
       }),
       ...(found.length > SHOWN_MATCHES ? [html("li", { class: "note" }, `and ${found.length - SHOWN_MATCHES} more`)] : []),
-      ...(wanted && !found.length ? [html("li", { class: "note" }, "No variable has that in its name.")] : []),
+      ...(wanted && !found.length ? [html("li", { class: "note" }, "No variable has this in its name.")] : []),
     );
     if (exact.length || found.length === 1) visit(exact.length ? exact[0] : found[0]);
   }
@@ -273,7 +273,7 @@
     );
     return [
       html("p", { class: "note" }, `${names[pair.first]} and ${names[pair.second]} act together on ${names[pair.target]} (p = ${number(pair.p_value)}): ` +
-        `what they do beyond the sum of both. Blue raises ${names[pair.target]}, orange lowers it, by ${number(largest)} standard deviations at most.`),
+        `their joint effect beyond the sum of both. Blue raises ${names[pair.target]}, orange lowers it, by at most ${number(largest)} standard deviations.`),
       svg("svg", { viewBox: "0 0 420 264", role: "img", class: "heat", "aria-label": `Joint effect of ${names[pair.first]} and ${names[pair.second]}` }, ...cells, ...frame.parts),
     ];
   }
@@ -288,8 +288,8 @@
       html("h3", {}, title(edge)),
       html("p", { class: "note" }, facts.join(" · ")),
       ...(edge.shape
-        ? [chart(edge), html("p", { class: "note" }, data.sample ? data.sample : "Line: fitted effect; band: plus and minus two standard errors.")]
-        : [html("p", { class: "note" }, "The function of this edge is not in the report: only the strongest edges have theirs.")]),
+        ? [chart(edge), html("p", { class: "note" }, data.sample ? data.sample : "Line: the fitted effect. Band: plus and minus two standard errors.")]
+        : [html("p", { class: "note" }, "The function of this edge is not in the report: only those of the strongest edges are.")]),
       ...pairsOf(edge).flatMap(heatMap),
     );
     document.querySelectorAll(".chosen").forEach((element) => element.classList.remove("chosen"));
@@ -318,7 +318,7 @@
 
   function compare(a, b) {
     if (a === b) return 0;
-    if (a === null || a === "") return 1; // what is not known stands last
+    if (a === null || a === "") return 1; // unknown values come last
     if (b === null || b === "") return -1;
     const sign = typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
     return state.sort.down ? -sign : sign;
@@ -330,7 +330,7 @@
     const found = edges.map((_, k) => k).filter((k) => title(edges[k]).toLowerCase().includes(wanted));
     found.sort((a, b) => compare(column.of(edges[a]), column.of(edges[b])) || a - b);
     byId("count").textContent = `${found.length} of ${edges.length} edges` +
-      (found.length > SHOWN_ROWS ? `, the first ${SHOWN_ROWS} shown: search for the others` : "");
+      (found.length > SHOWN_ROWS ? `; the first ${SHOWN_ROWS} are shown, search for the others` : "");
     byId("edges").tHead.replaceChildren(html("tr", {}, ...columns.map(heading)));
     byId("edges").tBodies[0].replaceChildren(...found.slice(0, SHOWN_ROWS).map(tableRow));
   }
@@ -376,9 +376,9 @@
   const degree = names.map((_, i) => edges.filter((edge) => edge.source === i || edge.target === i).length);
   if (data.positions) {
     drawAll();
-    byId("legend").textContent = "Causes above effects; thicker is stronger. Point at an edge to see what it does; click to keep it.";
+    byId("legend").textContent = "Causes are above effects; thicker edges are stronger. Point at an edge to see its effect; click to keep it in view.";
     if (edges.length) show(0);
-    else byId("panel").append(html("p", { class: "note" }, "No edge was found."));
+    else byId("panel").append(html("p", { class: "note" }, "No edges were found."));
   } else {
     byId("finder").hidden = false;
     byId("find").addEventListener("input", find);

@@ -1,4 +1,4 @@
-"""Plots of what was learnt about the edges; each takes Axes and gives Axes back."""
+"""Plots of what was learnt about the edges; each takes and returns Axes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sartre.discovery import CausalDiscovery
     from sartre.evidence.stability import Stability
 
-MOST_BARS = 40  # rows with a name that can still be read
+MOST_BARS = 40  # rows whose names can still be read
 _HEAT_MAP = 60
 
 
@@ -37,18 +37,18 @@ def plot_shape_functions(
     *,
     axes: Sequence[Axes] | None = None,
 ) -> NDArray[np.object_]:
-    """Draw what each parent does to a target: the fitted function, two standard errors around it, and the samples.
+    """Draw the effect of each parent on a target: the fitted function, a band of two standard errors, and the samples.
 
     Parameters
     ----------
     model : CausalDiscovery
-        Fitted.
+        A fitted model.
     X : array of shape (n, d) or data frame
         The table it was fitted to, in any units.
     target : int or str
         A variable with parents.
     axes : sequence of Axes, optional
-        As many as the target has parents.
+        As many Axes as the target has parents.
 
     Examples
     --------
@@ -65,7 +65,9 @@ def plot_shape_functions(
     table = as_table(X).reordered(names)
     position = position_of(target, names, "variable")
     if not model.graph_.parents(names[position]):
-        raise ValueError(f"'{names[position]}' has no parents in this graph, so there is no function to draw.")
+        raise ValueError(
+            f"'{names[position]}' has no parents in this graph, so there is no function to draw. Choose another target."
+        )
     found = Drawing.of(model.graph_, table, mechanisms_of(model, table)).mechanism(position)
     count = len(found.curves)
     drawn = _panels(count) if axes is None else np.asarray(axes, dtype=object).ravel()
@@ -90,12 +92,12 @@ def plot_shape_functions(
 
 
 def plot_interaction(model: CausalDiscovery, X: Any, number: int = 0, *, ax: Axes | None = None) -> Axes:
-    """Draw what two parents do together, beyond the sum of what each does: a row of ``interactions_`` as a heat map.
+    """Draw the joint effect of two parents beyond the sum of their own: a row of ``interactions_`` as a heat map.
 
     Parameters
     ----------
     model : CausalDiscovery
-        Fitted, with a pruner that finds interactions.
+        A model fitted with a pruner that finds interactions.
     X : array of shape (n, d) or data frame
         The table it was fitted to, in any units.
     number : int
@@ -116,7 +118,7 @@ def plot_interaction(model: CausalDiscovery, X: Any, number: int = 0, *, ax: Axe
     check_is_fitted(model, "graph_")
     pairs = findings_of(model.prune_step_).pairs()
     if not 0 <= number < len(pairs):
-        raise ValueError(f"There are {len(pairs)} interactions in this model, numbered from 0. Got {number}.")
+        raise ValueError(f"This model has {len(pairs)} interactions, numbered from 0. Got {number}.")
     table, (first, second, target) = as_table(X).reordered(model.graph_.names), pairs[number]
     drawing = Drawing.of(model.graph_, table, mechanisms_of(model, table))
     places = table.names.index(first), table.names.index(second)
@@ -137,7 +139,7 @@ def plot_path(path: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     path : DataFrame
-        What `sartre.prune.SARTRE.path` returns.
+        The result of `sartre.prune.SARTRE.path`.
     ax : Axes, optional
 
     Examples
@@ -150,7 +152,7 @@ def plot_path(path: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     knob = "level" if "level" in path.columns else "penalty"
     values = sorted(path[knob].unique(), reverse=knob == "penalty")
     counts = path.groupby(knob).size()
-    kept = path.groupby(["source", "target"], sort=False)[knob].agg(list)  # few edges first: in order of appearance
+    kept = path.groupby(["source", "target"], sort=False)[knob].agg(list)  # in order of appearance
     ax = new_axes(ax, (6, 1.4 + 0.24 * min(len(kept), MOST_BARS)))
     for y, at in enumerate(kept.iloc[:MOST_BARS]):
         ax.plot(at, [y] * len(at), color=BLUE, lw=2, marker="o", ms=4)
@@ -166,21 +168,21 @@ def plot_path(path: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             textcoords="offset points", ha="center", fontsize=8, color=GREY,
         )  # fmt: skip
     left_out = len(kept) - len(names)
-    ax.set_xlabel(knob if left_out <= 0 else f"{knob} ({left_out} edges that come later are left out)")
+    ax.set_xlabel(knob if left_out <= 0 else f"{knob} ({left_out} later edges are not shown)")
     ax.set_title("edges kept", fontsize=9, color=GREY, pad=16)
     bare(ax)
     return ax
 
 
 def plot_confidence(stability: Stability, *, threshold: float = THRESHOLD, ax: Axes | None = None) -> Axes:
-    """Draw how often each edge was found on half-samples, and how often turned around.
+    """Draw how often each edge was found on half-samples, and how often it was found in reverse.
 
     Parameters
     ----------
     stability : Stability
-        What `sartre.stability` returns.
+        The result of `sartre.stability`.
     threshold : float
-        Where the line is drawn: the edges right of it are in ``stability.consensus(threshold)``.
+        Where the line is drawn: the edges to its right are candidates of ``stability.consensus(threshold)``.
     ax : Axes, optional
 
     Examples

@@ -1,4 +1,4 @@
-"""What users bring to a structural model: values to set, pairs, rows."""
+"""Checks of what users pass to a structural model: values to set, pairs and rows."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def check_value(name: str, value: Any) -> float | NDArray[np.float64]:
     """
     try:
         given = np.asarray(value)
-    except ValueError:  # rows of different lengths
+    except ValueError:  # the rows have different lengths
         given = np.empty(0, dtype=object)
     if given.dtype.kind not in "biuf":
-        raise TypeError(f"'{name}' can be set to numbers only. Got {value!r}.")
+        raise TypeError(f"'{name}' must be set to numbers. Got {value!r} instead.")
     values = given.astype(np.float64)
     if values.ndim > 1 or values.size == 0:
-        raise ValueError(f"'{name}' must be set to a number or to a vector of them. Got shape {values.shape}.")
+        raise ValueError(f"'{name}' must be set to a number or to a vector of numbers. Got shape {values.shape}.")
     if not np.isfinite(values).all():
         wrong = values[~np.isfinite(values)][0] if values.ndim else values
         raise ValueError(f"'{name}' must be set to finite numbers. Got {wrong}.")
@@ -42,7 +42,7 @@ def check_value(name: str, value: Any) -> float | NDArray[np.float64]:
 
 
 def check_pairs(pairs: Iterable[Pair], graph: Dag) -> tuple[Pair, ...]:
-    """Return the pairs, each and all of them sorted; both members must be parents of the target.
+    """Return the pairs, sorted within and among each other; both members must be parents of the target.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def check_pairs(pairs: Iterable[Pair], graph: Dag) -> tuple[Pair, ...]:
         parents = graph.parents(target)
         if first == second or not {first, second} <= set(parents):
             raise ValueError(
-                f"A pair joins two parents of its target. Got {first} and {second} for {target}, whose parents are "
+                f"A pair must join two parents of its target. Got {first} and {second} for {target}, whose parents are "
                 f"{', '.join(parents) or 'none'}."
             )
         found.add((min(first, second), max(first, second), target))
@@ -63,24 +63,27 @@ def check_pairs(pairs: Iterable[Pair], graph: Dag) -> tuple[Pair, ...]:
 
 
 def read_rows(rows: Any, names: Sequence[str]) -> Table:
-    """Return a table of rows, its columns as given, that has the variables of the model and no other."""
+    """Return rows as a table with the columns as given; they must be exactly the variables of the model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # in a few rows a column may well be constant
         given = as_table(rows)
     if set(given.names) != set(names):
         lone = sorted(set(given.names) ^ set(names))
-        raise ValueError(f"Rows must have the model's variables and no other. Only in one of them: {', '.join(lone)}.")
+        raise ValueError(
+            f"The rows must have exactly the variables of the model. These are in only one of them: {', '.join(lone)}."
+        )
     return given
 
 
 def warn_outside(name: str, values: NDArray[np.float64] | float, data: NDArray[np.float64]) -> None:
-    """Warn where a variable is set to values that the data do not reach."""
+    """Warn if a variable is set to values outside the range of the data."""
     low, high, wanted = float(data.min()), float(data.max()), np.atleast_1d(values)
     far = wanted[(wanted < low) | (wanted > high)]
     if far.size:
         warnings.warn(
-            f"'{name}' is set to {far[0]:g}, and the data reach from {low:g} to {high:g} only. Beyond, the mechanisms "
-            "go on straight (those of pairs stay constant), which no row supports. Stay within the data.",
+            f"'{name}' is set to {far[0]:g}, but the data range only from {low:g} to {high:g}. Beyond the data, the "
+            "mechanisms continue as straight lines (those of pairs as constants), which no row supports. Stay within "
+            "the data.",
             UserWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""The mean of an outcome as a function of a cause that is set, with bootstrap intervals."""
+"""The mean of an outcome as a function of the value of a cause under intervention, with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from sartre.scm.model import StructuralModel
 
 logger = logging.getLogger(__name__)
-_BOOTSTRAP = 256  # begins the spawn key of replicates; those of variables are bytes of their names, and smaller
+_BOOTSTRAP = 256  # starts the spawn key of a replicate; keys of variables are bytes of their names, which are smaller
 
 
 def without_causes(model: StructuralModel, cause: str, outcome: str) -> StructuralModel:
-    """Return the model with the edges into a cause cut, of the variables that then decide the outcome, and no other."""
+    """Return the model without the edges into a cause, with only the variables that then determine the outcome."""
     adjacency = model.graph.adjacency.copy()
     adjacency[:, model.names.index(cause)] = 0
     decides = transitive_closure(adjacency.astype(bool))[:, model.names.index(outcome)]
@@ -42,9 +42,9 @@ def without_causes(model: StructuralModel, cause: str, outcome: str) -> Structur
 def mean_outcomes(
     model: StructuralModel, cause: str, outcome: str, at: NDArray[np.float64], n_samples: int, seed: int
 ) -> NDArray[np.float64]:
-    """Return the mean of the outcome for each value of the cause, whose causes are cut; the same noise for all.
+    """Return the mean of the outcome for each value of the cause, whose own causes are cut, with the same noise.
 
-    All rows are drawn equally often, so that means of straight lines are exact.
+    All rows are drawn equally often, so that the means are exact for linear mechanisms.
     """
     n = len(model.predicted)
     units = draw(model, ceil(n_samples / n) * n, seed, evenly=True)
@@ -67,7 +67,7 @@ def bootstrapped(
     n_bootstrap: int,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Return the means (n_bootstrap, len(at)) of models fitted anew to rows drawn with replacement."""
+    """Return the means (n_bootstrap, len(at)) of models that are refitted to rows drawn with replacement."""
     n, means = len(model.predicted), []
     for number in range(n_bootstrap):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BOOTSTRAP, number)))

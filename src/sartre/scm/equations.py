@@ -1,8 +1,8 @@
-"""The equations of a structural model: fitted, drawn from, and followed under interventions.
+"""The equations of a structural model: fitting, sampling, and propagation under interventions.
 
-The noise of a unit in variable j is its value minus what the mechanism f_j said of it, e_j = x_j - f_j(parents then).
-Under an intervention it stays, and the value is x_j + (f_j(parents now) - f_j(parents then)): written so, nothing
-changes by a digit where the parents do not.
+The noise of a unit in variable j is its value minus the prediction of its mechanism, e_j = x_j - f_j(old parents).
+Under an intervention the noise stays the same, and the value becomes x_j + (f_j(new parents) - f_j(old parents)). In
+this form, a value does not change by a single digit unless its parents do.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Units(NamedTuple):
-    """Samples: the values of every variable (n, d) and what its mechanism said of them (n, d)."""
+    """Samples: the values of every variable (n, d) and the predictions of its mechanism (n, d)."""
 
     values: NDArray[np.float64]
     predicted: NDArray[np.float64]
@@ -35,7 +35,7 @@ def fitted(model: StructuralModel) -> StructuralModel:
 
 
 def refitted(model: StructuralModel) -> StructuralModel:
-    """Return the model with its mechanisms fitted again, to the table it has now."""
+    """Return the model with its mechanisms refitted to its present table."""
     return with_mechanisms(model, refit_mechanisms(model.table, model.graph, model.mechanisms))
 
 
@@ -46,7 +46,7 @@ def with_mechanisms(model: StructuralModel, mechanisms: Mapping[str, Mechanism])
 
 
 def predict(model: StructuralModel, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what the mechanisms say of rows (n, d), each from the row's own parents."""
+    """Return the predictions of the mechanisms for rows (n, d), each from the parents in the same row."""
     predicted = np.empty_like(values)
     for j, name in enumerate(model.names):
         predicted[:, j] = model.mechanisms[name].predict(values[:, parent_columns(model.graph, name)])
@@ -54,7 +54,7 @@ def predict(model: StructuralModel, values: NDArray[np.float64]) -> NDArray[np.f
 
 
 def draw(model: StructuralModel, n: int, seed: int, *, evenly: bool = False) -> Units:
-    """Draw training rows, for every variable on its own; evenly: no row more than once more than another."""
+    """Draw training rows, independently for every variable; if `evenly`, their counts differ by at most one."""
     total = len(model.predicted)
     values, predicted = np.empty((2, n, len(model.names)))
     for j, name in enumerate(model.names):
@@ -77,7 +77,7 @@ def propagate(
     model : StructuralModel
     units : Units
     values, only : array of shape (n, d) and set of names, optional
-        What is known already, and the variables that are still to be computed.
+        The values that are already known, and the variables that are still to be computed.
     """
     values = np.empty_like(units.values) if values is None else values.copy()
     for name in model.graph.topological_order():
@@ -90,7 +90,7 @@ def propagate(
             held = natural if held is None else check_value(name, held(natural))
         if np.ndim(held) and len(np.atleast_1d(held)) != len(values):
             raise ValueError(
-                f"'{name}' must be set to one number, or to one a sample: {len(values)} here. "
+                f"'{name}' must be set to one number, or to one number per sample, {len(values)} here. "
                 f"Got {len(np.atleast_1d(held))}."
             )
         values[:, j] = held

@@ -1,4 +1,4 @@
-"""The fitted graph as a structural causal model: every variable a function of its parents, plus noise of its own."""
+"""The fitted graph as a structural causal model: every variable is a function of its parents plus independent noise."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ GRID = np.linspace(0.05, 0.95, 10)  # quantiles of a cause at which its effect i
 class StructuralModel:
     """x_j = f_j(parents of j) + noise_j for every variable j, with noises independent of each other.
 
-    Each f_j is a sum of smooth functions of the parents and of the named pairs of them (`additive/mechanism.py`); the
-    noise is what the training rows leave, resampled. All that it says is said under the graph: that each edge is
-    real and points the right way, and that no common cause is hidden. Beyond the data the functions are
-    straight lines (those of pairs constant), which nothing supports: an intervention there gives a warning.
+    Each f_j is a sum of smooth functions of the parents and of the named pairs of parents (`additive/mechanism.py`);
+    the noise is resampled from the residuals of the training rows. All results assume that the graph is correct: each
+    edge is real and points the right way, and there is no hidden common cause. Beyond the data, the functions are
+    straight lines (those of pairs are constant), which nothing supports: an intervention there gives a warning.
 
     Attributes
     ----------
     table : Table
         The training rows.
     graph : Dag
-        Without the edges into variables that are held at a value.
+        The graph, without the edges into variables that are set to a value.
     mechanisms : dict of Mechanism
-        By name; the arguments are the parents, sorted by name.
+        The mechanisms by name; their arguments are the parents, sorted by name.
     predicted : array of shape (n, d)
-        What the mechanisms say of the training rows.
+        The predictions of the mechanisms for the training rows.
     pairs : tuple of (first, second, target)
     interventions : dict
-        What `do` has set, by name.
+        The interventions made by `do`, by name.
 
     Examples
     --------
@@ -78,9 +78,9 @@ class StructuralModel:
         ----------
         X : array of shape (n, d) or data frame
         dag : Dag
-            Over the same names; taken as true.
+            A graph over the same names, which is assumed to be correct.
         pairs : iterable of (first, second, target)
-            Parents of a target that act together, by name.
+            Parents of a target that interact, by name.
 
         Examples
         --------
@@ -93,7 +93,7 @@ class StructuralModel:
         """
         table = as_table(X, min_rows=2)
         graph = dag.reindex(table.names)
-        with blas_threads(1):  # many small products
+        with blas_threads(1):  # there are many small products
             return fitted(cls(table, graph, {}, np.empty(0), check_pairs(pairs, graph)))
 
     @classmethod
@@ -111,34 +111,34 @@ class StructuralModel:
 
     @property
     def residuals(self) -> pd.DataFrame:
-        """The noise of the training rows, mean zero: what `sample` draws from."""
+        """The noise of the training rows, with mean zero, from which `sample` draws."""
         return pd.DataFrame(self.table.values - self.predicted, columns=self.names)
 
     def sample(self, n: int, random_state: RandomState = None) -> pd.DataFrame:
-        """Draw n rows: noise resampled from the training rows, for every variable on its own, causes before effects.
+        """Draw n rows, causes before effects, with noise resampled from the training rows for each variable separately.
 
         Parameters
         ----------
         n : int
         random_state : int, Generator, RandomState or None
-            A variable's noise depends on the seed and its name only: the same seed with and without an intervention
-            gives the same noise.
+            The noise of a variable depends only on the seed and its name: the same seed gives the same noise with and
+            without an intervention.
         """
         check_number("sample", "n", n, low=1, integer=True)
         return self._frame(propagate(self, draw(self, n, seed_of("sample", random_state))))
 
     def do(self, interventions: Mapping[str, Any]) -> StructuralModel:
-        """Return the model in which some variables are set, whatever their causes say.
+        """Return the model in which some variables are set, regardless of their causes.
 
         Parameters
         ----------
         interventions : mapping of names
-            To a number; to an array, one value a sample; or to a function of the values (n,) that the variable would
-            have had, which gives those it has (``lambda x: x + 1``). A number or an array cuts the edges from its
-            parents.
+            Each name is mapped to a number, to an array with one value per sample, or to a function from the values
+            (n,) that the variable would have had to those it gets (``lambda x: x + 1``). A number or an array cuts the
+            edges from its parents.
         """
         if not isinstance(interventions, Mapping):
-            raise TypeError(f"Interventions are given by name, {{'x': 1.0}}. Got {interventions!r}.")
+            raise TypeError(f"Interventions must be given by name, as in {{'x': 1.0}}. Got {interventions!r} instead.")
         held: dict[str, Intervention] = {}
         adjacency = self.graph.adjacency.copy()
         for name, value in ((str(name), value) for name, value in interventions.items()):
@@ -157,16 +157,16 @@ class StructuralModel:
         )
 
     def counterfactual(self, rows: Any, do: Mapping[str, Any]) -> pd.DataFrame:
-        """Return what these very rows would have been under an intervention.
+        """Return what these rows would have been under an intervention.
 
-        Their noise is what the mechanisms do not explain of them, and it stays: variables that no intervention reaches
+        Their noise, which is what the mechanisms do not explain, stays the same: variables that no intervention reaches
         keep their values exactly.
 
         Parameters
         ----------
         rows : data frame with a column for every variable
         do : mapping of names
-            As in `do`; an array has one value a row.
+            As in `do`; an array has one value per row.
 
         Examples
         --------
@@ -179,11 +179,13 @@ class StructuralModel:
         0  1.0  7.0
         """
         if self.interventions:
-            raise ValueError("A counterfactual starts from the model of the data. Name all interventions in its 'do'.")
+            raise ValueError(
+                "A counterfactual must start from a model without interventions. Name all interventions in its 'do'."
+            )
         given = read_rows(rows, self.names)
         facts = given.values[:, [given.names.index(name) for name in self.names]]
         model = self.do(do)
-        frame = model._frame(propagate(model, Units(facts, predict(self, facts))))  # noqa: SLF001 - of its own kind
+        frame = model._frame(propagate(model, Units(facts, predict(self, facts))))  # noqa: SLF001 - the same class
         return frame.set_axis(rows.index if isinstance(rows, pd.DataFrame) else frame.index)[list(given.names)]
 
     def effect(
@@ -198,12 +200,12 @@ class StructuralModel:
         level: float = 0.9,
         random_state: RandomState = None,
     ) -> pd.DataFrame:
-        """Return the mean of an outcome where a cause is set to a value, E[outcome | do(cause = value)].
+        """Return the mean of an outcome when a cause is set to a value, E[outcome | do(cause = value)].
 
-        The intervals are percentiles over bootstrap samples of the rows, the mechanisms fitted anew to each. They
-        cover the chance that is in the rows. The graph and its pairs are taken as true: that an edge was chosen by
-        the same data, or may be wrong, or that a common cause is hidden, they do not cover; nor the
-        bias of smoothing, nor straight lines beyond the data.
+        The intervals are percentiles over bootstrap samples of the rows, with the mechanisms refitted to each. They
+        account for sampling variation only. The graph and its pairs are assumed to be correct: the intervals do not
+        account for the selection of edges on the same data, for wrong edges, for hidden common causes, for the bias of
+        smoothing, or for extrapolation beyond the data.
 
         Parameters
         ----------
@@ -213,16 +215,17 @@ class StructuralModel:
         baseline : float, optional
             Return contrasts instead, E[outcome | do(cause = value)] - E[outcome | do(cause = baseline)].
         n_samples : int
-            Draws a value at least: a multiple of the number of rows, so that all noise is drawn equally often.
+            Smallest number of draws per value; it is rounded up to a multiple of the number of rows, so that all noise
+            is drawn equally often.
         n_bootstrap : int
         level : float
-            Of the intervals.
+            Level of the intervals.
         random_state : int, Generator, RandomState or None
 
         Returns
         -------
         DataFrame
-            ``value``, ``mean``, ``low`` and ``high``. Where there is no directed path, the same numbers at each value.
+            ``value``, ``mean``, ``low`` and ``high``. Without a directed path, the numbers are the same at each value.
 
         Examples
         --------
@@ -250,10 +253,10 @@ class StructuralModel:
         return pd.DataFrame({"value": values, "mean": mean, "low": low, "high": high})
 
     def _values(self, cause: str, outcome: str, at: Any, baseline: float | None) -> NDArray[np.float64]:
-        """Return the values of a cause at which its effect is asked for, the baseline last."""
+        """Return the values of a cause at which its effect is computed, with the baseline last."""
         column = self.table.values[:, self._position(cause)]
         if self._position(outcome) == self._position(cause):
-            raise ValueError(f"The effect of a variable on another is asked for. Got '{cause}' for both.")
+            raise ValueError(f"The cause and the outcome of an effect must be different. Got '{cause}' for both.")
         values = np.unique(np.quantile(column, GRID)) if at is None else np.atleast_1d(check_value(cause, at))
         if baseline is not None:
             check_number("effect", "baseline", baseline, low=-np.inf, open_low=True)
@@ -262,13 +265,13 @@ class StructuralModel:
         return values
 
     def _position(self, name: str) -> int:
-        """Return the column of a variable that is free to be set or asked for."""
+        """Return the column of a variable that is not under an intervention."""
         if name in self.interventions:
-            raise ValueError(f"'{name}' is under an intervention already. Start from the model without it.")
+            raise ValueError(f"'{name}' is already under an intervention. Start from the model without it.")
         return position_of(name, self.names, "variable")
 
     def _frame(self, values: NDArray[np.float64]) -> pd.DataFrame:
-        """Return values with names; a rule that left the data is told."""
+        """Return values with names; warn if a function set a variable beyond the data."""
         for name, held in self.interventions.items():
             if callable(held):
                 j = self.names.index(name)

@@ -16,7 +16,7 @@ class Dataset(NamedTuple):
     Attributes
     ----------
     X : pandas.DataFrame of shape (n_samples, d)
-        One column a variable; the columns are ``dag.names``, in that order.
+        One column per variable; the columns are ``dag.names``, in that order.
     dag : Dag
         The true graph.
 

@@ -26,7 +26,7 @@ def random_dag(
 ) -> Dag:
     """Draw a random directed acyclic graph.
 
-    The labels are shuffled in every case, so that the order of the columns tells nothing about the graph.
+    The labels are shuffled in every case, so that the order of the columns says nothing about the graph.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def random_dag(
     orientation : {"age", "random"}
         Direction of the edges of ``"SF"``. ``"age"``: from the older to the newer node, so that hubs are causes
         and no node has more than ``m`` parents. ``"random"``: the same skeleton, oriented by a random
-        permutation. ``"ER"`` nodes have no age, and this setting changes nothing there.
+        permutation. ``"ER"`` nodes have no age, so this setting has no effect on them.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Source of all randomness; the same int gives the same graph, None a new one each time.
+        Source of all randomness; the same int gives the same graph, and None a new one each time.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def random_dag(
 def _erdos_renyi(n_nodes: int, n_edges: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Choose ``n_edges`` of all pairs; edges run from the lower to the higher number."""
     adjacency = np.zeros((n_nodes, n_nodes), dtype=bool)
-    later = np.arange(n_nodes - 1, -1, -1)  # pairs are numbered row by row; each node has so many with later ones
+    later = np.arange(n_nodes - 1, -1, -1)  # pairs are numbered row by row; these are each node's pairs with later ones
     ends = np.cumsum(later)
     chosen = rng.choice(int(ends[-1]), size=n_edges, replace=False)
     rows = np.searchsorted(ends, chosen, side="right")
@@ -85,7 +85,7 @@ def _erdos_renyi(n_nodes: int, n_edges: int, rng: np.random.Generator) -> NDArra
 
 def _scale_free(n_nodes: int, n_edges: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Grow a Barabasi-Albert graph; nodes are numbered by age, edges run from the older to the newer."""
-    import networkx as nx  # noqa: PLC0415 - a tenth of a second that most runs do not need
+    import networkx as nx  # noqa: PLC0415 - slow to import, and most runs do not need it
 
     m = max(1, round(n_edges / n_nodes))
     adjacency = np.zeros((n_nodes, n_nodes), dtype=bool)

@@ -1,4 +1,4 @@
-"""Random functions of a variable's parents: (n, p) values of the parents in, n values of the effect out."""
+"""Random functions of a variable's parents: they map (n, p) values of the parents to n values of the effect."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 MechanismName = Literal["gp", "gp-additive", "neural", "linear", "sigmoid"]
 
 EXACT_LIMIT = 2e12  # draws * n_samples^3 up to which a Gaussian process is drawn exactly: 250 draws of 2000
-FREQUENCIES = 500  # of an approximate draw, taken in blocks so that memory stays at n x FREQUENCY_BLOCK
+FREQUENCIES = 500  # frequencies of an approximate draw; blocks of them keep memory at n x FREQUENCY_BLOCK
 FREQUENCY_BLOCK = 100
-JITTERS = tuple(10.0**power for power in range(-10, 0))  # added to the kernel's diagonal, the first that works
+JITTERS = tuple(10.0**power for power in range(-10, 0))  # the first that works is added to the diagonal
 HIDDEN_UNITS = 100
 
 
 def choose_mechanism(name: MechanismName, n_draws: int, n_samples: int) -> Mechanism:
-    """Return the function of a name; Gaussian processes by size, as ``n_draws`` of them are wanted in all.
+    """Return the mechanism of a name; Gaussian processes are exact unless ``n_draws`` draws would take too long.
 
     Examples
     --------
@@ -45,9 +45,9 @@ def choose_mechanism(name: MechanismName, n_draws: int, n_samples: int) -> Mecha
 
 
 def gp_exact(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw from a Gaussian process with kernel k(x, x') = exp(-|x - x'|^2 / 2), all parents at once.
+    """Draw from a Gaussian process with kernel k(x, x') = exp(-|x - x'|^2 / 2) over all parents jointly.
 
-    f = L e with L L' = K + jitter I and e standard normal. One n x n matrix is held, and factorised in place.
+    f = L e with L L' = K + jitter I and e standard normal. Only one n x n matrix is held; it is factorised in place.
 
     Examples
     --------
@@ -65,14 +65,14 @@ def gp_exact(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[
             return cholesky(kernel.T, lower=True, overwrite_a=True, check_finite=False) @ normal
         except LinAlgError:
             continue
-    raise LinAlgError(f"The parents' kernel cannot be factorised, even with {JITTERS[-1]} on its diagonal.")
+    raise LinAlgError(f"The kernel of the parents cannot be factorised, even with {JITTERS[-1]} added to its diagonal.")
 
 
 def gp_fourier(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw from nearly the same process by random Fourier features, in time and memory linear in n.
 
-    ``f(x) = sum_k [a_k cos(w_k'x) + b_k sin(w_k'x)] / sqrt(500)``, all of w, a, b standard normal: variance one,
-    and the covariance ``mean_k cos(w_k'(x - x'))``, whose expectation is the kernel of `gp_exact`.
+    ``f(x) = sum_k [a_k cos(w_k'x) + b_k sin(w_k'x)] / sqrt(500)``, where all of w, a, b are standard normal. It has
+    variance one and covariance ``mean_k cos(w_k'(x - x'))``, whose expectation is the kernel of `gp_exact`.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def gp_fourier(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArra
 
 
 def additive(term: Mechanism, parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Add up independent draws of ``term``, one for each parent.
+    """Add up independent draws of ``term``, one per parent.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def additive(term: Mechanism, parents: NDArray[np.float64], rng: np.random.Gener
 
 
 def linear(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw f(x) = w'x, every weight uniform in [-1.5, -0.5] or [0.5, 1.5].
+    """Draw f(x) = w'x, with every weight uniform in [-1.5, -0.5] or [0.5, 1.5].
 
     Examples
     --------
@@ -117,7 +117,7 @@ def neural(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np
 
     ``f(x) = 2 / sqrt(100) sum_k v_k (2 s(w_k'x + b_k) - 1)``, ``s(t) = 1 / (1 + exp(-t))``; every entry of w_k is
     uniform in [-2, -0.5] or [0.5, 2], b_k and v_k are standard normal. At every x, f has mean zero and a
-    variance from 0.7 (no parent speaks) to 4 (all units saturated).
+    variance from 0.7 (all parents at zero) to 4 (all units saturated).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Noise of variance one: four fixed distributions, and one whose spread follows the parents."""
+"""Noise of variance one: four fixed distributions, and one whose spread depends on the parents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Noise = Literal["gaussian", "laplace", "uniform", "t3", "heteroscedastic"]
 
 
 def unit_noise(kind: Noise, parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw one value a row of ``parents`` (n, p), mean zero and variance one.
+    """Draw one value per row of ``parents`` (n, p), with mean zero and variance one.
 
     Examples
     --------
@@ -35,10 +35,10 @@ def unit_noise(kind: Noise, parents: NDArray[np.float64], rng: np.random.Generat
 
 
 def parent_spread(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw a smooth standard deviation s(x) of the parents whose square has mean one over the rows.
+    """Draw a standard deviation s(x), a smooth function of the parents whose square has mean one over the rows.
 
     ``s(x)^2 = u(x) / mean(u)``, ``u(x) = 0.1 + 1 / (1 + exp(-2 w'z))``, where z are the parents (n, p) at mean zero
-    and variance one and w is a random direction of length one. No row has more than eleven times another's variance.
+    and variance one and w is a random direction of length one. Variances of two rows differ at most elevenfold.
 
     Examples
     --------

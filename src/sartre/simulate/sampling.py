@@ -39,25 +39,26 @@ def simulate(
         How every f_j is drawn.
 
         - ``"gp"``: one joint draw from a Gaussian process over all parents, kernel ``exp(-|x - x'|^2 / 2)``;
-        - ``"gp-additive"``: the sum over the parents of independent such draws, one for each;
+        - ``"gp-additive"``: the sum of independent draws of this kind, one per parent;
         - ``"neural"``: one hidden layer of 100 sigmoid units, random weights;
         - ``"linear"``: weights uniform in [-1.5, -0.5] or [0.5, 1.5];
         - ``"sigmoid"``: the sum over the parents of CAM's soft steps ``a b(x + c) / (1 + |b(x + c)|)``.
 
         `sartre.simulate.mechanisms` states each distribution in full. Gaussian processes are drawn exactly
-        (Cholesky) up to ``draws * n_samples^3 = 2e12``, and by 500 random Fourier frequencies above; there is one
-        draw a variable for ``"gp"``, one an edge for ``"gp-additive"``.
+        (Cholesky) up to ``draws * n_samples^3 = 2e12``, and by 500 random Fourier frequencies above; there is one draw
+        per variable for ``"gp"``, and one per edge for ``"gp-additive"``.
     noise : {"gaussian", "laplace", "uniform", "t3", "heteroscedastic"}
         Distribution of the noise, at mean zero and variance one before scaling. ``"t3"`` is Student's t with three
-        degrees of freedom. ``"heteroscedastic"`` is Gaussian with a variance that follows the parents,
+        degrees of freedom. ``"heteroscedastic"`` is Gaussian with a variance that depends on the parents,
         ``s(x)^2 = u(x) / mean(u)``, ``u(x) = 0.1 + 1 / (1 + exp(-2 w'z))``, z the standardised parents and w a random
         direction of length one; its mean over the rows is one, and variables without parents are plain Gaussian.
     noise_scale : float or (low, high)
-        Standard deviation of the noise: one for all variables, or a range from which each draws its own uniformly.
+        Standard deviation of the noise: one value for all variables, or a range from which each draws its own
+        uniformly.
     linear_fraction : float
-        Probability with which a variable that has parents is linear in them, whatever the mechanism.
+        Probability that a variable with parents is linear in them, whatever the mechanism.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        Source of all randomness. Every variable draws from a stream of its own, set by the seed and its name: other
+        Source of all randomness. Every variable draws from its own stream, set by the seed and its name: other
         variables, or another order of the columns, do not change its draws.
 
     Returns
@@ -88,7 +89,7 @@ def simulate(
     X = np.empty((n_samples, len(dag)), order="F")
     for name in dag.topological_order():
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(name.encode())))
-        # Parents go by name, not by column, so that the same weights meet the same parents in any column order.
+        # Parents are sorted by name, not by column, so that each keeps its weight in any column order.
         parents = X[:, [column[parent] for parent in sorted(dag.parents(name))]]
         place, coin = rng.random(2)
         scale = scales[0] + place * (scales[1] - scales[0])

@@ -1,1 +1,1 @@
-"""Score and Hessian estimators by Stein's identity, on the processor and on a GPU; an independence criterion beside."""
+"""Score and Hessian estimators by Stein's identity, on the CPU and on a GPU, and an independence criterion."""

@@ -7,7 +7,7 @@ A = (K + eta h I)^-1, the estimates at the n samples are (Rolland et al., 2022; 
     diagonal   H_jj = A E_j - G_j^2,   E_j = r x_j^2 - 2 x_j K x_j + K x_j^2 - r
     column c   H_cj = A F_j - G_c G_j, F_j = r x_c x_j - x_c K x_j - x_j K x_c + K (x_c x_j) - [c = j] r
 
-so K, one Cholesky factor and n x d products are all that is ever held. (The original divides K by h and adds eta;
+so that only K, one Cholesky factor and n x d products are held in memory. (The original divides K by h and adds eta;
 multiplying through by h gives the same estimates.)
 """
 
@@ -19,26 +19,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-FEW_ROWS = 500  # whose distances give the width of the fast form
-FAR_OUT = 100.0  # widths: beyond, squared distances as a product lose too many digits in single precision
-COINCIDENT = 1e-12  # of the largest squared distance: a median below may be zero up to rounding
-SAFE_RIDGE = (1e-4, 100.0)  # between these single precision can factorise, and tell the kernel from the ridge
+FEW_ROWS = 500  # the fast form takes the width from the distances of about this many rows
+FAR_OUT = 100.0  # in widths; beyond it, single precision loses too many digits of the squared distances
+COINCIDENT = 1e-12  # a median below this share of the largest squared distance may be zero up to rounding
+SAFE_RIDGE = (1e-4, 100.0)  # in this range, single precision can factorise and can tell the kernel from the ridge
 
 
 class Stein:
-    """The estimator for one table: factor once, then ask for the score or its derivatives.
+    """The estimator for one table: factorise once, then compute the score or its derivatives.
 
     Parameters
     ----------
     X : array of shape (n, d)
-        Centred inside (at the median, which outliers do not move), so that offsets do not cancel digits. Not all
-        columns may be constant.
+        Centred internally at the median, which outliers do not move, so that offsets do not cost digits. At least one
+        column must vary.
     eta : float
-        Ridge added to the kernel matrix. It acts relative to 1 / h, so results depend on the columns' unit
-        (as in the original); it never falls below what double precision needs for the factor.
+        Ridge added to the kernel matrix. It acts relative to 1 / h, so results depend on the unit of the columns
+        (as in the original). It is never smaller than double precision needs for the factorisation.
     fast : bool
-        Single precision, and the width from the distances of about 500 rows, evenly spaced: half the time. Where a
-        value lies too far out for that, the ridge is too small or the factorisation fails, it is double after all.
+        Use single precision, and take the width from the distances of about 500 evenly spaced rows; this halves the
+        time. Double precision is used after all if a value lies too far out, the ridge is too small or too large, or
+        the factorisation fails.
 
     Examples
     --------
@@ -50,14 +51,14 @@ class Stein:
     True
     """
 
-    _math: Any = np  # what stacks and splits; `sartre.stein.on_gpu` has the same formulas on tensors
+    _math: Any = np  # stacks and splits arrays; `sartre.stein.on_gpu` uses the same formulas on tensors
 
     def __init__(self, X: NDArray[np.float64], eta: float, *, fast: bool = False) -> None:
         centred = X - np.median(X, axis=0)
         step = max(1, len(X) // FEW_ROWS) if fast else 1
         squares = _square_distances(centred[::step])
         self._h = median_distance(squares, centred[::step])
-        if step > 1 and self._h == 0.0:  # those rows are all equal
+        if step > 1 and self._h == 0.0:  # the chosen rows are all equal
             step, squares = 1, _square_distances(centred)
             self._h = median_distance(squares, centred)
         self._X = centred / self._h
@@ -111,12 +112,12 @@ class Stein:
 
 
 def stable_ridge(wanted: float, n: int) -> float:
-    """Return a ridge that is not below what double precision needs for the factor of n rows."""
+    """Return the ridge, or the smallest that double precision needs to factorise n rows if that is larger."""
     return max(wanted, 100 * n * float(np.finfo(float).eps))
 
 
 def _square_distances(X: NDArray[Any]) -> NDArray[Any]:
-    """Return |x_a|^2 - 2 x_a x_b + |x_b|^2 for all pairs, as one product."""
+    """Return |x_a|^2 - 2 x_a x_b + |x_b|^2 for all pairs, computed as one product."""
     squares, ones = (X**2).sum(axis=1), np.ones(len(X), dtype=X.dtype)
     distances = np.column_stack([-2 * X, squares, ones]) @ np.column_stack([X, ones, squares]).T
     np.maximum(distances, 0.0, out=distances)
@@ -127,14 +128,14 @@ def _square_distances(X: NDArray[Any]) -> NDArray[Any]:
 def median_distance(squares: NDArray[np.float64], X: NDArray[np.float64]) -> float:
     """Return the lower median of all n^2 distances, the n self-distances included.
 
-    Every other distance stands twice in the matrix, so one triangle has them all. Where more than half of all pairs
-    coincide (discrete columns) it is the median of the others.
+    All other distances occur twice in the matrix, so one triangle contains them all. If more than half of all pairs
+    coincide (discrete columns), the median of the other distances is returned.
     """
     n = len(squares)
     triangle = np.concatenate([squares[a, :a] for a in range(n)])
     place = ((n * n - 1) // 2 - n) // 2
     median = np.partition(triangle, place)[place] if place >= 0 else 0.0
-    if median <= COINCIDENT * triangle.max():  # zero up to rounding, or an outlier elsewhere?
+    if median <= COINCIDENT * triangle.max():  # either zero up to rounding, or small beside an outlier
         _, counts = np.unique(X, axis=0, return_counts=True)
         coincident = int((counts * (counts - 1) // 2).sum())
         if place < coincident:

@@ -14,15 +14,15 @@ def squared_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def centred_kernel(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return H K H, where K_ab = exp(-distance^2 / median) and H takes out the means.
+    """Return H K H, where K_ab = exp(-distance^2 / median) and H removes the means.
 
-    The median is that of all squared distances between two different rows, or, where most rows coincide (discrete
-    columns), of those that are not zero. Rows that all coincide have a kernel of zeros.
+    The median is that of all squared distances between two different rows, or of the nonzero ones if most rows coincide
+    (discrete columns). If all rows coincide, the kernel is zero.
 
     Parameters
     ----------
     distances : array of shape (n, n)
-        Squared.
+        Squared distances.
 
     Examples
     --------
@@ -40,19 +40,19 @@ def centred_kernel(distances: NDArray[np.float64]) -> NDArray[np.float64]:
 def dependence(A: NDArray[np.float64], B: NDArray[np.float64]) -> float:
     """Return how many standard deviations sum_ab A_ab B_ab lies above its mean under independence.
 
-    Under independence the rows of one may be permuted at will, and the mean and variance over all n! permutations
-    have a closed form (Kazi-Aoual, Hitier, Sabatier and Lebreton, 1995). So the number compares across variables,
-    kernels and dimensions, and unlike a p-value it does not vanish where the dependence is plain.
+    Under independence the rows of one matrix can be permuted freely, and the mean and variance over all n! permutations
+    have a closed form (Kazi-Aoual, Hitier, Sabatier and Lebreton, 1995). The result is therefore comparable across
+    variables, kernels and dimensions, and unlike a p-value it does not underflow when the dependence is strong.
 
     Parameters
     ----------
     A, B : arrays of shape (n, n), n at least 4
-        From `centred_kernel`.
+        Kernels from `centred_kernel`.
 
     Returns
     -------
     float
-        About 0 (standard deviation 1) under independence; 0 where one of them does not vary.
+        About 0 (standard deviation 1) under independence; 0 if one of them does not vary.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def dependence(A: NDArray[np.float64], B: NDArray[np.float64]) -> float:
 
 
 def permutation_moments(A: NDArray[np.float64], B: NDArray[np.float64]) -> tuple[float, float]:
-    """Return mean and variance of sum_ab A_ab B_p(a)p(b) over all permutations p, for centred A and B.
+    """Return the mean and variance of sum_ab A_ab B_p(a)p(b) over all permutations p, for centred A and B.
 
     Examples
     --------

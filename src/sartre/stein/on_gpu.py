@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from sartre.compute.devices import require_torch
 from sartre.stein.estimator import COINCIDENT, Stein, median_distance, stable_ridge
 
-SAMPLE = 2**16  # values that say about where the median is
-WINDOW = 0.02  # ranks to each side of it that are looked at, ten standard deviations of that
+SAMPLE = 2**16  # number of values from which the median is estimated
+WINDOW = 0.02  # share of ranks searched on each side of the estimate: ten of its standard deviations
 
 
 class TorchStein(Stein):
-    """The estimator for one table of PyTorch: what `Stein` does, but the results are tensors on the table's device.
+    """The estimator for one PyTorch table: like `Stein`, but the results are tensors on the table's device.
 
-    All is computed anew from the table, distances included: a GPU is quick at products, and taking a column out of
-    distances that others dominate would lose the digits that the factor needs.
+    Everything is computed from the table each time, including the distances: a GPU is fast at products, and removing a
+    column from distances that others dominate would lose digits that the factorisation needs.
 
     Parameters
     ----------
     X : tensor of shape (n, d)
-        Double precision, centred. Not all columns may be constant.
+        Double precision, centred. At least one column must vary.
     eta : float
         Ridge added to the kernel matrix.
     """
@@ -46,15 +46,15 @@ class TorchStein(Stein):
 
 
 def estimators(values: NDArray[np.float64], eta: float, device: Any) -> Callable[..., Stein]:
-    """Return the function that gives the estimator of some columns, ``estimate(columns, fast=False)``.
+    """Return a function that builds the estimator of some columns: ``estimate(columns, fast=False)``.
 
     Parameters
     ----------
     values : array of shape (n, d)
     eta : float
     device : torch.device, optional
-        What `sartre.compute.devices.check_device` gives: None is NumPy. The table goes to a device once, and `fast` is
-        nothing there: on a GPU double precision is quick enough.
+        The result of `sartre.compute.devices.check_device`: None for NumPy. The table is copied to a device once, and
+        `fast` has no effect there: double precision is fast enough on a GPU.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _square_distances(torch: Any, X: Any) -> Any:
 
 
 def _width(squares: Any, X: Any) -> float:
-    """Return the lower median of all distances, as `sartre.stein` takes it."""
+    """Return the lower median of all distances, as defined in `sartre.stein`."""
     median = float(lower_median(squares.view(-1)))
     if median <= COINCIDENT * float(squares.max()):
         return median_distance(squares.cpu().numpy(), X.cpu().numpy())
@@ -85,13 +85,13 @@ def _width(squares: Any, X: Any) -> float:
 
 
 def lower_median(values: Any) -> Any:
-    """Return the lower median of a tensor of one dimension, exactly.
+    """Return the exact lower median of a one-dimensional tensor.
 
-    Some of the values say about where it is, so that only those near it have to be sorted.
+    A sample of the values locates it roughly, so that only the values nearby have to be sorted.
     """
     place = (len(values) - 1) // 2
     stride = max(1, len(values) // SAMPLE)
-    while gcd(stride, len(values)) > 1:  # else, in a matrix, the same columns again and again
+    while gcd(stride, len(values)) > 1:  # otherwise the sample would hit only a few columns of a matrix
         stride += 1
     some = values[::stride].sort().values
     low, high = some[int((0.5 - WINDOW) * len(some))], some[int((0.5 + WINDOW) * len(some))]

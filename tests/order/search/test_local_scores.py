@@ -1,4 +1,4 @@
-"""Local scores: the tree against least squares on the rows, and scores that do not depend on the path."""
+"""Local scores: the tree agrees with least squares on the rows, and scores do not depend on the path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sartre.additive.bases.rank_polynomials import rank_polynomials
 from sartre.order.search import blocks as blocks_module
 from sartre.order.search import local_scores
 from sartre.order.search.blocks import BEND_RIDGE, LEAST_RIDGE, block_products, pair_statistics
-from sartre.order.search.local_scores import LEAST_VARIANCE, MAX_BLOCKS, LocalScores
+from sartre.order.search.local_scores import LEAST_VARIANCE, LocalScores
 
 
 def standardised(X):
@@ -30,7 +30,7 @@ def table():
 
 
 def slow_score(blocks, target, inside):
-    """Forward selection with a fresh solution of the normal equations for every block at every step."""
+    """Select blocks forward, solving the normal equations again for every block at every step."""
     gram = blocks.gram
     n, d = gram.n, gram.cross.shape[1]
     columns = [np.arange(s, s + k) for s, k in zip(gram.start, gram.rank, strict=True)]
@@ -46,7 +46,7 @@ def slow_score(blocks, target, inside):
 
     open_ = [b for b in np.flatnonzero(blocks.offered[:, target]) if {blocks.first[b], blocks.second[b]} <= inside]
     taken, variance, total = [], 1.0, 0.0
-    while len(taken) < MAX_BLOCKS:
+    while True:
         rest = [b for b in open_ if b not in taken]
         gain = [log(variance) - log(max(left([*taken, b]), LEAST_VARIANCE)) - price(b) for b in rest]
         if not rest or max(gain) <= 0:
@@ -73,7 +73,7 @@ def test_every_score_is_that_of_forward_selection_on_the_normal_equations(table)
 
 
 def test_the_residual_variance_is_that_of_ridge_regression_on_the_rows(table):
-    """Two smooths, built by hand from the rows: the one product for the data loses nothing."""
+    """Build two smooths by hand from the rows: computing all inner products at once loses nothing."""
     gram = block_products(table).gram
     rows = np.r_[gram.start[1] : gram.start[1] + 8, gram.start[3] : gram.start[3] + 8]
     c = gram.cross[rows, 2]
@@ -93,7 +93,7 @@ def test_what_was_asked_before_changes_no_score(table, monkeypatch):
     forward = {key: plain(*key) for key in sets}
     other = LocalScores(table)
     assert {key: other(*key) for key in reversed(sets)} == forward
-    monkeypatch.setattr(local_scores, "MAX_BYTES", 10_000)  # trees are forgotten all the time
+    monkeypatch.setattr(local_scores, "MAX_BYTES", 10_000)  # the cache discards trees all the time
     forgetful = LocalScores(table)
     assert {key: forgetful(*key) for key in sets} == forward
 
@@ -146,7 +146,7 @@ def test_no_more_functions_are_fitted_than_a_third_of_the_rows():
     X = standardised(rng.normal(size=(30, 12)))
     X[:, 0] = standardised(X[:, 1:].sum(axis=1, keepdims=True))[:, 0]
     local = LocalScores(X)(0, bits(range(1, 12)))
-    assert local.used.bit_count() <= 3  # one smooth, or two pairs
+    assert local.used.bit_count() <= 3  # one smooth, or two pairs fit
 
 
 def test_pairs_are_offered_to_the_targets_that_they_explain(table, monkeypatch):
@@ -160,7 +160,7 @@ def test_pairs_are_offered_to_the_targets_that_they_explain(table, monkeypatch):
     assert (blocks.offered[6:].sum(axis=0) <= 2).all()
     monkeypatch.setattr(blocks_module, "MAX_FUNCTIONS", blocks.gram.rank[:6].sum() + 4)
     fewer = block_products(table)
-    assert len(fewer.first) == 7  # room for one pair: the strongest of all
+    assert len(fewer.first) == 7  # only one pair fits, the strongest of all
     np.testing.assert_allclose(fewer.gram.matrix[:20, :20], blocks.gram.matrix[:20, :20])
 
 

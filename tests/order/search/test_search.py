@@ -1,4 +1,4 @@
-"""OrderSearch: it climbs from its start, whatever the units, and obeys what must precede what."""
+"""OrderSearch climbs from its initial order, whatever the units, and obeys the known precedences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fitted(data):
 
 
 def total(X, order):
-    """Sum of the local scores of an order, from scratch."""
+    """Return the sum of the local scores of an order, computed from scratch."""
     scores = LocalScores(np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0)))
     return sum(scores(int(v), sum(1 << int(u) for u in order[:place])).value for place, v in enumerate(order))
 
@@ -92,7 +92,7 @@ def test_the_same_seed_gives_the_same_order_whatever_the_threads(data):
 @pytest.mark.parametrize("seed", range(6))
 def test_what_must_precede_what_is_obeyed_by_start_and_end(data, seed, scale):
     rng = np.random.default_rng(seed)
-    rank = rng.permutation(8)  # demands that contradict the data as often as not
+    rank = rng.permutation(8)  # about half of the demands contradict the data
     before = (rng.random((8, 8)) < 0.3) & (rank[:, None] < rank)
     search = OrderSearch(scale=scale, random_state=0).fit(data.X, before=before)
     for order in (search.start_order_, search.order_):
@@ -102,7 +102,7 @@ def test_what_must_precede_what_is_obeyed_by_start_and_end(data, seed, scale):
 
 
 def test_a_reversal_takes_along_what_the_variable_needs():
-    """0 and 1 stand before 2, which uses both; only together can 1 and 2 pass 0, and 1 must come first."""
+    """Start with 0 and 1 before 2, which uses both: 1 and 2 can pass 0 only together, and 1 must come first."""
 
     def score(v, inside):
         return {0: -9.0 if inside == 0b110 else 0.0, 1: 0.0, 2: -5.0 if inside & 0b010 else 0.0}[v]

@@ -1,4 +1,4 @@
-"""Selection without rows agrees with selection by rows, as far as the two see the same functions."""
+"""Selection from sums agrees with selection from rows, as far as the two use the same functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sartre.additive.bases.splines import smooth_bases
-from sartre.additive.bases.trees import Embedding, interval_bases
 from sartre.additive.design import prepare
 from sartre.additive.smooth_sums import SmoothCounter
 from sartre.additive.smoothing import fit_smooths
@@ -16,7 +15,7 @@ from sartre.prune.sartre.select import select
 
 
 def chain(n, seed):
-    """x0 -> x1 -> x4 <- x2, and x3 apart; columns 5 to 9 are noise."""
+    """Return x0 -> x1 -> x4 <- x2, and x3 unconnected; columns 5 to 9 are noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 10))
     X[:, 1] = np.sin(2 * X[:, 0]) + X[:, 1] / 2
@@ -27,9 +26,7 @@ def chain(n, seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_choice_is_that_of_the_rows(seed):
     X = chain(3000, seed)
-    names = [f"x{j}" for j in range(10)]
-    intervals = prepare(X, interval_bases(X, names, Embedding(), seed))
-    shared = share_rows(X, intervals, prepare(X, smooth_bases(X, 10)), None)
+    shared = share_rows(X, prepare(X, smooth_bases(X, 10)), None)
     counter = SmoothCounter.of(X)
     counted = SummedSelection(counter, counter.count(X))
     others = np.array([0, 1, 2, 3, 5, 6, 7, 8, 9])
@@ -57,7 +54,7 @@ def test_independent_columns_have_no_parent():
         counter = SmoothCounter.of(X[:200])
         counted = SummedSelection(counter, counter.count(X))
         found += len(counted.select(7, np.arange(7), [0.05], 1e-6)[0].parents)
-    assert found <= 5  # one is expected; 6 or more have a chance of 1 in 1000
+    assert found <= 5  # one is expected; 6 or more have a probability of 1 in 1000
 
 
 def test_what_few_splines_leave_of_a_parent_is_no_effect_of_its_other_child():
@@ -69,5 +66,5 @@ def test_what_few_splines_leave_of_a_parent_is_no_effect_of_its_other_child():
     counter = SmoothCounter.of(X[:50_000])
     counted = SummedSelection(counter, counter.count(X))
     coarse = fit_smooths(counted.gram, 2, np.array([0, 1]))
-    assert coarse.p_value[1] < 1e-6  # ten splines do not follow the sine
+    assert coarse.p_value[1] < 1e-6  # ten splines do not fit the sine
     assert counted.select(2, np.array([0, 1]), [0.01], 1e-6)[0].parents.tolist() == [0]

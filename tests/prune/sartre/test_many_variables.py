@@ -1,4 +1,4 @@
-"""What keeps thousands of variables within time and memory changes no result."""
+"""The measures that save time and memory with thousands of variables do not change any result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sartre.simulate import random_dag
 
 
 def chain(n, d, seed=0):
-    """Every variable follows the one before it."""
+    """Return a chain in which every variable depends on the one before it."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     for j in range(1, d):
@@ -68,7 +68,8 @@ def test_pruning_holds_no_matrix_of_doubles_over_all_pairs():
     tracemalloc.start()
     try:
         model.fit(X)
-        assert tracemalloc.get_traced_memory()[1] < 6 * d**2  # nor a list of all pairs: 4 d^2, beside the graph's d^2
+        # There is no list of all pairs either, which would take 4 d^2 in addition to the graph's d^2.
+        assert tracemalloc.get_traced_memory()[1] < 6 * d**2
     finally:
         tracemalloc.stop()
 
@@ -121,7 +122,7 @@ def test_bases_made_one_by_one_give_the_same_design_as_a_list_of_them():
     at_once, streamed = prepare(X, list(smooth_bases(X, 10))), prepare(X, smooth_bases(X, 10))
     for one, other in zip(at_once, streamed, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert streamed.codes.dtype == np.uint16  # the first column alone needs a byte
+    assert streamed.codes.dtype == np.uint16  # only the first column needs a byte
     assert streamed.rank.tolist() == [4, 9, 0, 9]
     for j in (0, 1, 3):
         alone = prepare(X[:, [j]], smooth_bases(X[:, [j]], 10))
@@ -152,7 +153,7 @@ def test_pairs_searched_in_blocks_are_those_of_one_product():
     np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
-# Around it
+# Other parts
 
 
 @settings(max_examples=50, deadline=None)

@@ -1,4 +1,4 @@
-"""Pairs that act together: found, and not found where there are none."""
+"""Pairs that act jointly are found, and none are found where there are none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 
 from sartre.additive.bases.rank_polynomials import pair_basis, pair_functions, pair_products, rank_polynomials
 from sartre.additive.bases.splines import smooth_bases, spline
-from sartre.additive.bases.trees import Embedding, interval_bases
 from sartre.additive.design import prepare
 from sartre.data.table import standardise
 from sartre.prune.sartre import rows as row_models
@@ -18,7 +17,7 @@ NOTHING = np.empty(0, dtype=np.intp)
 
 
 def plain_tail(basis, y, functions, robust=False):
-    """The p-value of a pair from the samples themselves, all projected off the functions by least squares."""
+    """Return the p-value of a pair from the samples themselves, with the functions projected out by least squares."""
 
     def tail(pair):
         first, second = (basis.values[j] for j in pair)
@@ -108,7 +107,7 @@ def test_the_level_holds_for_dependent_columns_too(correlation):
         X = np.sqrt(1 - correlation) * rng.normal(size=(200, 4)) + np.sqrt(correlation) * rng.normal(size=(200, 1))
         pair = search(X, rng.normal(size=200))
         below += pair is not None
-    assert below <= 34  # 20 expected at most; three standard deviations
+    assert below <= 34  # at most 20 are expected; the margin is three standard deviations
 
 
 @pytest.mark.parametrize("robust", [False, True])
@@ -141,8 +140,7 @@ def test_a_model_leaves_of_a_pair_what_least_squares_leaves(robust, shared):
     X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
     basis = pair_basis(X)
     smooths = prepare(X, [spline(column, 10).basis() for column in X.T])
-    intervals = prepare(X, interval_bases(X, list("abc"), Embedding(), seed=0))
-    model = RowModel(share_rows(X, intervals, smooths, basis, robust=robust, many_targets=shared), y)
+    model = RowModel(share_rows(X, smooths, basis, robust=robust, many_targets=shared), y)
     solved = model.solve([0, 2, (0, 1)])
     for pair in ((0, 2), (0, 1)):
         left = model.residual_of_pair(pair, solved)
@@ -162,7 +160,7 @@ def test_functions_of_single_variables_are_the_same_shared_or_not(monkeypatch):
     np.testing.assert_allclose(shared.inner_products([2, 0]), functions.T @ functions / 200, atol=1e-12)
     assert alone.inner_products([2, 0]) is None
     monkeypatch.setattr(row_models, "SHARED_BYTES", 1000)
-    assert SmoothFunctions(X, smooths, shared=True).inner_products([2, 0]) is None  # no room
+    assert SmoothFunctions(X, smooths, shared=True).inner_products([2, 0]) is None  # there is no capacity for a pair
 
 
 def test_statistics_of_all_pairs_are_the_sums_they_stand_for():

@@ -1,19 +1,18 @@
-"""Robust tests: the plain ones where variances are equal, honest where they are not; tails that call for them."""
+"""Robust tests equal plain ones for equal variances, hold their level otherwise, and are used for heavy tails."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from sartre.additive.bases.splines import spline
-from sartre.additive.bases.trees import Embedding, interval_bases
+from sartre.additive.bases.splines import smooth_bases, spline
 from sartre.additive.design import prepare
 from sartre.additive.gram import gram_of_design
 from sartre.additive.significance import robust_covariance
 from sartre.additive.smoothing import solve_smooths, term_tests
-from sartre.data.table import normal_scores
-from sartre.prune.sartre.robust import calls_for_robust
-from sartre.prune.sartre.screen import NullNorms
+from sartre.data.table import normal_scores, standardise
+from sartre.prune.sartre.robust import is_unsettled
+from sartre.prune.sartre.rows import RowModel, share_rows
 
 
 def fitted(X, y):
@@ -38,7 +37,7 @@ def test_equal_residuals_give_the_bayesian_covariance():
 
 def test_straight_lines_have_the_hc3_variance_of_a_linear_regression():
     rng = np.random.default_rng(1)
-    x = rng.integers(0, 2, size=300).astype(float)  # two values: a straight line and nothing else
+    x = rng.integers(0, 2, size=300).astype(float)  # with two values there is only a straight line
     y = x + (1 + 3 * x) * rng.normal(size=300)
     *_, covariance = fitted(x[:, None], y)
     design = np.column_stack([np.ones(300), (x - x.mean()) / x.std()])
@@ -79,9 +78,8 @@ def test_heavy_tails_and_unequal_variances_call_for_it_and_plain_noise_does_not(
         for seed in range(40):
             rng = np.random.default_rng([seed, 3])
             X = rng.normal(size=(500, 4))
-            intervals = prepare(X, interval_bases(X, list("abcd"), Embedding(), seed=0))
-            norms = NullNorms(intervals.spectra).at(1e-4 / 4)
-            answers.append(calls_for_robust(make(X, rng), intervals, np.arange(4), norms))
+            shared = share_rows(X, prepare(X, smooth_bases(X, 10)), pairs=None)
+            answers.append(is_unsettled(RowModel(shared, standardise(make(X, rng))), None, np.arange(4)))
         return np.mean(answers)
 
     assert called(lambda X, rng: rng.normal(size=len(X))) <= 0.05

@@ -1,4 +1,4 @@
-"""Models of one target from rows: what is kept between fits is what the rows say."""
+"""Models of one target from rows: quantities that are kept between fits agree with the rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from scipy.stats import t as student
 
 from sartre.additive.bases.rank_polynomials import DEGREE, pair_basis, pair_functions, pair_products
 from sartre.additive.bases.splines import smooth_bases
-from sartre.additive.bases.trees import Embedding, interval_bases
 from sartre.additive.design import prepare
 from sartre.additive.gram import gram_of_functions
 from sartre.additive.significance import robust_covariance
@@ -37,10 +36,8 @@ def target(X, seed=0):
 
 
 def shared_rows(X, *, robust=False, many_targets=True):
-    names = [f"x{j}" for j in range(X.shape[1])]
     return share_rows(
         X,
-        prepare(X, interval_bases(X, names, Embedding(), 0, {4})),
         prepare(X, smooth_bases(X, 10, {4})),
         pair_basis(X, {4}),
         robust=robust,
@@ -59,7 +56,7 @@ def model_of(shared, seed=0):
 
 
 def blocks_of(shared, chosen):
-    """Return the functions of terms and their roughness, made anew, without the model."""
+    """Return the functions of terms and their roughness, computed again without the model."""
     blocks, roughness = [], []
     for term in chosen:
         if isinstance(term, int):
@@ -79,7 +76,7 @@ def fitted_values(model, chosen):
 @pytest.mark.parametrize("chosen", TERMS, ids=str)
 def test_the_residual_is_the_target_less_functions_times_coefficients(shared, chosen):
     model = model_of(shared)
-    model.solve([3, (0, 3)])  # some terms that take no part
+    model.solve([3, (0, 3)])  # some terms are not part of the fit
     solved = model.solve(chosen)
     functions = model.functions(solved)
     assert functions.shape == (N, len(solved.beta))
@@ -132,7 +129,7 @@ def test_terms_that_take_no_part_change_nothing(shared):
     crowded._add([4, (0, 4), 3, (1, 1)])
     np.testing.assert_allclose(fitted_values(crowded, [0, 1, (0, 1)]), fitted_values(alone, [0, 1, (0, 1)]), atol=1e-9)
     crowded._add([2, (2, 3)])
-    assert len(crowded._gram.roughness) > 64  # more than the model had place for at first
+    assert len(crowded._gram.roughness) > 64  # more than the initial capacity of the model
     np.testing.assert_allclose(fitted_values(crowded, [0, 1, (0, 1)]), fitted_values(alone, [0, 1, (0, 1)]), atol=1e-9)
 
 
@@ -221,7 +218,7 @@ def test_a_straight_line_is_the_column_itself():
     for j in (0, 1, 2, 3):
         (line,) = np.flatnonzero(shared.functions.roughness(j) == 0)
         np.testing.assert_array_equal(shared.functions.functions(j)[:, line], shared.X[:, j])
-    assert (shared.functions.roughness(4) == 0).all()  # levels have no line, and no penalty
+    assert (shared.functions.roughness(4) == 0).all()  # levels have neither a straight line nor a penalty
 
 
 def test_pulls_are_the_norms_of_the_gradients_in_standard_units(shared):
@@ -242,5 +239,5 @@ def test_lines_are_tested_in_the_linear_model_of_all_that_have_one(shared):
     spread = np.sqrt(squares[0] / (N - 4) * np.linalg.inv(X.T @ X).diagonal())
     np.testing.assert_allclose(p_values, 2 * student.sf(np.abs(beta) / spread, N - 4), rtol=1e-5)
     assert shared.square is not None
-    few = RowModel(shared._replace(square=None), model.y)  # as where there are few rows for so many columns
+    few = RowModel(shared._replace(square=None), model.y)  # as happens with few rows for many columns
     np.testing.assert_allclose(few.lines(candidates)[1], p_values, rtol=1e-9)

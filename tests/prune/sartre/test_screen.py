@@ -1,4 +1,4 @@
-"""The automatic penalty: what chance gives, whatever the unit, the samples, the trees."""
+"""The automatic penalty has the intended false positive rate, whatever the unit, the samples and the trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def design_of(X, n_trees=5):
 
 
 def calibrated(design, y, norms, tol):
-    """The calibrated lasso of a target on all variables of a design."""
+    """Fit the calibrated lasso of a target on all variables of a design."""
     everything, weights = np.arange(len(design.rank)), norms / np.sqrt(len(y))
     return solve_calibrated(
         lambda penalty, start: solve(design, y, everything, penalty, weights=weights, start=start, tol=tol),

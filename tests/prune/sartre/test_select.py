@@ -1,4 +1,4 @@
-"""SARTRE with an automatic penalty: no unit, no tuning, pairs found, copies kept, nothing out of nothing."""
+"""SARTRE with an automatic penalty: no units, no tuning, pairs are found, one copy is kept, noise gives no edges."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_parents_that_act_only_together_are_found_and_named():
     assert model.interactions_[["first", "second", "target"]].to_numpy().tolist() == [["b", "e", "y"]]
     assert (model.edges_.query("target == 'y'")["strength"] > 0.5).all()
     blind = auto(interactions=False).fit(X, order)
-    assert len(blind.edges_.query("target == 'y'")) < 2  # only through the variance, if at all
+    assert len(blind.edges_.query("target == 'y'")) < 2  # it acts only through the variance, if at all
     assert blind.interactions_.empty
 
 
@@ -79,7 +79,7 @@ def test_many_weak_straight_effects_are_found_as_well_as_by_cam_pruning():
     assert shd(data.dag, auto().fit(data.X, order).adjacency_matrix_) <= shd(data.dag, cam) + 1
 
 
-@pytest.mark.filterwarnings("ignore:Columns that are nearly copies")
+@pytest.mark.filterwarnings("ignore:Some columns are near copies")
 def test_one_of_two_copies_stays():
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -101,7 +101,7 @@ def test_nothing_comes_of_independent_columns(kind):
         found.append(model.adjacency_matrix_.sum())
     assert model.false_edges_bound_ == pytest.approx(0.33)
     assert auto(interactions=False).fit(X, range(12)).false_edges_bound_ == pytest.approx(0.11)
-    assert np.mean(found) <= 0.33 + 3 * np.sqrt(2 * 0.33 / 12)  # false edges come in twos
+    assert np.mean(found) <= 0.33 + 3 * np.sqrt(2 * 0.33 / 12)  # false edges come in pairs
 
 
 def test_rows_that_cannot_repeat_by_chance_are_left_out_of_the_tests(data, order):
@@ -152,7 +152,7 @@ def test_near_copies_are_named_and_get_no_flood_of_edges(data, order):
     rng = np.random.default_rng(0)
     first = order[0]
     near = data.X.assign(near=data.X[first] + 0.01 * data.X[first].std() * rng.normal(size=len(data.X)))
-    with pytest.warns(UserWarning, match=f"nearly copies of each other: {first} ~ near"):
+    with pytest.warns(UserWarning, match=f"near copies of each other: {first} ~ near"):
         model = auto().fit(near, [*order, "near"])
     into = model.edges_.query("target == 'near'")["source"].tolist()
     assert first in into
@@ -220,7 +220,7 @@ def test_the_level_is_shared_out_evenly_over_the_edges_that_may_stay(data, order
 def test_an_outlier_that_a_model_follows_calls_for_robust_tests():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6))
-    X[7, [1, 3, 5]] = 12.0  # one sample that looks like an effect
+    X[7, [1, 3, 5]] = 12.0  # a single sample looks like an effect
     plain = auto(robust=False).fit(X, range(6))
     assert plain.adjacency_matrix_[:, 5].any()
     model = auto().fit(X, range(6))
@@ -323,9 +323,9 @@ def test_a_handful_of_rows_is_no_trouble(n):
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"penalty": 0.1, "level": 0.01}, "'level' parameter of SARTRE goes with penalty='auto'"),
-        ({"penalty": 0.1, "interactions": True}, "'interactions' parameter of SARTRE goes with penalty='auto'"),
-        ({"penalty": 0.1, "robust": True}, "'robust' parameter of SARTRE goes with penalty='auto'"),
+        ({"penalty": 0.1, "level": 0.01}, "'level' parameter of SARTRE requires penalty='auto'"),
+        ({"penalty": 0.1, "interactions": True}, "'interactions' parameter of SARTRE requires penalty='auto'"),
+        ({"penalty": 0.1, "robust": True}, "'robust' parameter of SARTRE requires penalty='auto'"),
         ({"robust": 1}, "'robust' parameter of SARTRE must be True, False or 'auto'"),
         ({"robust": "very"}, "'robust' parameter of SARTRE must be True, False or 'auto'"),
         ({"level": 0.0}, "'level' parameter of SARTRE must be a float"),

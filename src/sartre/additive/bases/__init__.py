@@ -1,1 +1,1 @@
-"""Basis functions of columns: intervals, splines, levels, rank polynomials, and pairs of them."""
+"""Basis functions of columns (intervals, splines, levels, rank polynomials) and of pairs of columns."""

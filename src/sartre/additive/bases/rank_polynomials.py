@@ -1,4 +1,4 @@
-"""Orthonormal polynomials of a column's ranks, and the functions of pairs of variables that they make up."""
+"""Orthonormal polynomials of a column's ranks, and the functions of pairs of variables built from them."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ POLYNOMIAL_ORDERS = np.arange(1.0, DEGREE + 1)
 
 @dataclass(frozen=True)
 class PairBasis:
-    """What pairs are made of.
+    """The functions of single variables from which those of pairs are built.
 
-    values (d, n, 4): functions of every variable, orthonormal over the samples, or zero; orders (d, 4): of each;
-    useful (d,): whether a variable has functions that are not zero.
+    values (d, n, 4): functions of every variable, orthonormal over the samples, or zero; orders (d, 4): the order of
+    each function; useful (d,): whether a variable has functions that are not zero.
     """
 
     values: NDArray[np.float64]
@@ -73,15 +73,15 @@ class PairBasis:
 
     @cached_property
     def weighted(self) -> NDArray[np.float32]:
-        """All functions over the roots of their orders, (n, d, 4): T needs no weights, and no double precision."""
+        """Functions over the roots of their orders, (n, d, 4): T then needs no weights and no double precision."""
         weighted = np.empty((self.values.shape[1], len(self.values), DEGREE), dtype=np.float32)
-        for j, functions in enumerate(self.values):  # one by one: another table in double precision may not fit
+        for j, functions in enumerate(self.values):  # a second table in double precision may not fit in memory
             weighted[:, j] = functions / np.sqrt(self.orders[j])
         return weighted
 
 
 def pair_basis(X: NDArray[np.float64], nominal: Collection[int] = ()) -> PairBasis:
-    """Return polynomials of the ranks of every column, contrasts of the levels where a column is nominal.
+    """Return polynomials of the ranks of every column, or contrasts of the levels if the column is nominal.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def pair_basis(X: NDArray[np.float64], nominal: Collection[int] = ()) -> PairBas
 
 
 def _contrasts(levels: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return orthonormal functions of up to five levels, shape (n, levels - 1); none where there are more."""
+    """Return orthonormal functions of up to five levels, shape (n, levels - 1); none if there are more levels."""
     present = np.unique(levels)
     if len(present) > DEGREE + 1:
         return np.empty((len(levels), 0))
@@ -129,7 +129,7 @@ def pair_products(first: NDArray[np.float64], second: NDArray[np.float64]) -> ND
 class PairFunctions(NamedTuple):
     """Orthonormal functions of a pair over the samples, smoothest first.
 
-    values (n, k); roughness (k,), 1 and above; mean (16,), vectors (16, k): values = (products - mean) @ vectors;
+    values (n, k); roughness (k,), at least 1; mean (16,), vectors (16, k): values = (products - mean) @ vectors;
     back (k, 16): products - mean = values @ back.
     """
 

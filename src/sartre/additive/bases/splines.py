@@ -17,7 +17,7 @@ MAX_BINS = 1024
 
 @dataclass(frozen=True)
 class Spline:
-    """The cardinal natural cubic splines of a variable: one function per knot, 1 there and 0 at the others.
+    """The cardinal natural cubic splines of a variable: one function per knot, 1 at its knot and 0 at the others.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Spline:
     knots: NDArray[np.float64]
 
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return all functions at all values, shape (len(x), K); straight beyond the outermost knots.
+        """Evaluate all functions at all values, shape (len(x), K); they are linear beyond the outermost knots.
 
         In [k_j, k_j+1] of width h, with a = k_j+1 - z and b = z - k_j, the spline with values f and second derivatives
         s at the knots is (a f_j + b f_j+1) / h + (a^3 / h - h a) s_j / 6 + (b^3 / h - h b) s_j+1 / 6.
@@ -66,7 +66,7 @@ class Spline:
         if len(self.knots) < 2:
             return Basis(self.edges, table, np.empty((0, 0)), np.empty(0))
         second, width = self._second, np.diff(self.knots)[:, None]
-        before, after = second[:-1], second[1:]  # straight between knots, so the integrals are exact
+        before, after = second[:-1], second[1:]  # they are linear between knots, so the integrals are exact
         mixed = before.T @ (width * after) / 6
         penalty = before.T @ (width * before) / 3 + after.T @ (width * after) / 3 + mixed + mixed.T
         return Basis(self.edges, table, penalty, line=self.knots)
@@ -84,7 +84,7 @@ class Spline:
 
 
 def binned_rotation(smooth: Spline, column: NDArray[np.float64]) -> Rotation:
-    """Return what makes the splines of a column orthonormal over the centres of its bins, as `prepare` does."""
+    """Return the rotation of `prepare`: it makes a column's splines orthonormal over the centres of its bins."""
     basis = smooth.basis()
     counts = np.bincount(encode(column, basis.edges), minlength=len(basis.table))
     return rotate(basis, counts / len(column))
@@ -93,14 +93,14 @@ def binned_rotation(smooth: Spline, column: NDArray[np.float64]) -> Rotation:
 def spline(column: NDArray[np.float64], n_splines: int) -> Spline:
     """Choose the bins and the knots of a column.
 
-    Up to 1024 distinct values are kept as they are; more are replaced by the means of 1024 quantile bins (much as
-    mgcv's ``bam(discrete=TRUE)`` does). The knots are quantiles of the distinct values that remain.
+    Up to 1024 distinct values are kept; if there are more, they are replaced by the means of 1024 quantile bins (much
+    as mgcv's ``bam(discrete=TRUE)`` does). The knots are quantiles of the remaining distinct values.
 
     Parameters
     ----------
     column : array of shape (n,)
     n_splines : int
-        Number of knots; fewer where the column has fewer distinct values, one where it is constant.
+        Number of knots; fewer if the column has fewer distinct values, one if it is constant.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _quantile_bins(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], ND
     ends = np.append(last, len(values) - 1)  # the last distinct value of each bin
     ends = ends[np.diff(ends, prepend=-1) > 0]
     starts = np.concatenate(([0], ends[:-1] + 1))
-    offset = values[0]  # bin means without the loss of digits that a large offset would bring
+    offset = values[0]  # subtracted first, so that a large offset does not cost the bin means any digits
     means = offset + np.add.reduceat(counts * (values - offset), starts) / np.add.reduceat(counts, starts)
     return values[ends[:-1]], means
 
@@ -138,7 +138,7 @@ def smooth_bases(X: NDArray[np.float64], n_splines: int, nominal: Collection[int
     X : array of shape (n, d)
         NaN where missing.
     n_splines : int
-        Splines of a column of numbers.
+        Number of splines of a numeric column.
     nominal : collection of ints
         Columns whose values are levels.
     """

@@ -1,8 +1,8 @@
 """Intervals of a variable from the leaves of small trees (the paper's randomized tree embedding).
 
-A completely random tree never looks at a target: its split points are uniform between a node's smallest and
-largest value, and the node that is split next is the one that explains most of a random target, one for all trees
-of a variable, as in scikit-learn's ``RandomTreesEmbedding(max_leaf_nodes=L)``. So one set of intervals serves every
+A completely random tree does not use the target. Its split points are uniform between a node's smallest and largest
+value. The node to split next is the one whose split explains most of a random target, the same for all trees of a
+variable, as in scikit-learn's ``RandomTreesEmbedding(max_leaf_nodes=L)``. One set of intervals therefore serves every
 target.
 """
 
@@ -19,18 +19,18 @@ from sartre.additive.design import NOTHING, Basis, level_basis, with_missing
 from sartre.additive.kernels import trees as kernels
 from sartre.settings import check_number
 
-MAX_DEPTH = 5  # RandomTreesEmbedding's default
+MAX_DEPTH = 5  # the default of RandomTreesEmbedding
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:
-    """Return the random stream of a column (or of a pair of columns): it depends on the seed and the names only."""
+    """Return the random stream of a column (or of a pair of columns): it depends only on the seed and the names."""
     words = [int.from_bytes(hashlib.blake2b(name.encode(), digest_size=16).digest(), "big") for name in names]
     return np.random.default_rng([seed, *words])
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """How variables become intervals: how many completely random trees, and how large.
+    """The number and size of the completely random trees that split variables into intervals.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ class Embedding:
     max_leaves: int = 8
 
     def __post_init__(self) -> None:
-        """Refuse what no tree can be."""
+        """Check the number and the size of the trees."""
         check_number("Embedding", "n_trees", self.n_trees, low=1, integer=True)
         check_number("Embedding", "max_leaves", self.max_leaves, low=2, integer=True)
 
 
 def embedding_of(owner: str, embedding: object) -> Embedding:
-    """Return the embedding of a setting: the default for None; anything else is refused."""
+    """Return an embedding, the default one for None; raise an error for other types."""
     if embedding is None:
         return Embedding()
     if not isinstance(embedding, Embedding):
@@ -112,9 +112,10 @@ def interval_bases(
     seed: int,
     nominal: Collection[int] = (),
 ) -> Iterator[Basis]:
-    """Yield the basis of every column for the group lasso: leaves of trees.
+    """Yield the basis of every column for the group lasso: the leaves of trees.
 
-    A level is a leaf of every tree, and so is missing: each tree's indicator counts, as it does for intervals.
+    Every level is a leaf of every tree, and so are the missing values: each tree contributes an indicator, as it does
+    for intervals.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def interval_bases(
     names : sequence of d strings
     embedding : Embedding
     seed : int
-        A column's intervals depend on it and on the column's name.
+        A column's intervals depend on the seed and on the column's name.
     """
     scale = float(np.sqrt(embedding.n_trees))
     for j, column in enumerate(X.T):

@@ -1,1 +1,1 @@
-"""Every compiled loop: plain arrays in, in-place results out, nothing checked."""
+"""All compiled loops: they take plain arrays, write results in place and check nothing."""

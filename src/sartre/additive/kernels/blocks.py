@@ -1,4 +1,4 @@
-"""The compiled loops of the local scores of orders, nothing checked."""
+"""The compiled loops for the local scores of orders; they check nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from sartre.additive.kernels.compilation import compiled
 
-_PIVOT = 1e-12  # smallest squared pivot of a factor: less is rounding
+_PIVOT = 1e-12  # smallest squared pivot of a factor; smaller values are rounding
 
 
 @compiled()
@@ -35,13 +35,13 @@ def explained(square, c, L, w):
 
 @compiled()
 def block_gains(width, half, cross, variance, floor, squares, gain):
-    """Take what was just fitted off every block, and compute how much each would lower the log variance next.
+    """Project the columns just fitted out of every block, and compute how much each would lower the log variance next.
 
-    Block b has the next width[b] rows of half and cross, and the next width[b]^2 numbers of squares:
+    Block b has the next width[b] rows of half and cross, and the next width[b]^2 entries of squares:
 
         S_b -= H_b H_b',        gain_b = -log(1 - c_b' S_b^-1 c_b / variance)
 
-    in: width (m,), half H (columns, k), cross c (columns,), variance, floor (of what is left of it)
+    in: width (m,), half H (columns, k), cross c (columns,), variance, floor (of the unexplained variance)
     in and out: squares (lower triangles); out: gain (m,)
     """
     if width.size == 0:

@@ -1,4 +1,4 @@
-"""How the engine's loops are compiled."""
+"""The compiler settings of the engine's loops."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from numba import njit
 
 
 def compiled(**options):
-    """Compile a function, and keep the result on disk where there is a folder to keep it in."""
+    """Compile a function, and cache the result on disk if there is a writable folder."""
 
     def decorate(function):
         try:
             return njit(cache=True, nogil=True, **options)(function)
-        except RuntimeError:  # numba finds no folder that it may write to
+        except RuntimeError:  # numba found no writable folder
             return njit(nogil=True, **options)(function)
 
     return decorate

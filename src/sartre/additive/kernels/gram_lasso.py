@@ -1,12 +1,12 @@
-"""The group lasso in Gram form: the same block updates, from inner products instead of rows.
+"""The group lasso in Gram form: the same block updates from inner products instead of rows.
 
 With M_ab = Phi_a' Phi_b / n and b_a = Phi_a' y / n, the gradient of group a is c_a = b_a - sum_k M_ak g_k. The groups'
 functions are orthogonal over the rows, so M_aa = diag(D_a). The problem is a tuple
 
     (matrix, cross, square, column, rank, spectrum, penalty, start)
 
-matrix (W, W) and cross (W,): M and b of all functions; square: |y|^2 / n; column, rank (m,): where the functions of
-each group are, and how many; spectrum (W,): D; penalty (m,); start (m,): of each group's block in g and c.
+matrix (W, W) and cross (W,): M and b of all functions; square: |y|^2 / n; column, rank (m,): first function of each
+group, and their number; spectrum (W,): D; penalty (m,); start (m,): first entry of each group's block in g and c.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from sartre.additive.kernels.compilation import compiled
 from sartre.additive.kernels.lasso import norm, shrink
 
-_CHECK_EVERY = 5  # epochs between two looks at the gap of the active groups
+_CHECK_EVERY = 5  # epochs between two checks of the gap of the active groups
 
 
 @compiled()
@@ -33,7 +33,7 @@ def _take_off(problem, a, k, block, c):
 
 @compiled()
 def _gradients(problem, g, c):
-    """Compute all gradients afresh: c_a = b_a - sum_k M_ak g_k."""
+    """Recompute all gradients: c_a = b_a - sum_k M_ak g_k."""
     _, cross, _, column, rank, _, _, start = problem
     for a in range(rank.size):
         for p in range(rank[a]):
@@ -47,9 +47,9 @@ def _gradients(problem, g, c):
 
 @compiled()
 def _sweep(problem, members, size, g, c, work):
-    """Update each group of `members[:size]` once, exactly, in turn; c stays right for these groups only.
+    """Update each group of `members[:size]` exactly, in turn; c stays valid for these groups only.
 
-    Returns the largest change of a fit, a mean square.
+    Returns the largest mean square by which a group's fit has changed.
     """
     _, _, _, column, rank, spectrum, penalty, start = problem
     full, new = work
@@ -107,7 +107,7 @@ def _gap(problem, members, size, g, c):
 
 @compiled()
 def _fit_free(problem, free, g, c, work, max_epochs):
-    """Fit the unpenalised groups, so that the residual is orthogonal to them. Returns epochs, and whether it is."""
+    """Fit the unpenalised groups to make the residual orthogonal to them. Returns epochs, and whether it succeeded."""
     square = problem[2]
     for epoch in range(1, max_epochs + 1):
         moved = _sweep(problem, free, free.size, g, c, work)
@@ -134,7 +134,7 @@ def gram_lasso(problem, g, c, tol, max_epochs):
     """Solve min 1/2n |y - sum_a Phi_a b_a|^2 + sum_a penalty_a |b_a| by an active set of exact block updates.
 
     in: problem (see above), tol (of the gap, relative to |y|^2 / n), max_epochs
-    in and out: g (all blocks; the start)
+    in and out: g (all blocks; initial values on entry)
     out: c, the gradients of all groups
     returns: objective, gap, |r|^2 / n, epochs, converged
     """
@@ -157,7 +157,7 @@ def gram_lasso(problem, g, c, tol, max_epochs):
             _gradients(problem, g, c)
         objective, gap, rr = _gap(problem, everything, everything.size, g, c)
         if not feasible:
-            gap = objective  # the distance to the dual value at zero
+            gap = objective  # zero, with dual value 0, is the only dual point known to be feasible
         if gap <= tol * square or epochs >= max_epochs:
             return objective, gap, rr, epochs, gap <= tol * square
         size = _look(problem, everything, g, c, active)

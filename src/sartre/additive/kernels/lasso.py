@@ -1,8 +1,8 @@
-"""Every compiled loop of the engine: plain arrays in, in-place results out, nothing checked.
+"""The compiled loops of the group lasso: they take plain arrays, write results in place and check nothing.
 
 A `Design` (see `design.py`) is passed as its NamedTuple of arrays. Group j has codes c_j(i) in
 0..B_j-1, a centred and rotated table U_j (B_j x K_j) with U_j' U_j / n = diag(D_j) over the samples,
-and its part of the model is sum_k U_j[c_j(i), k] g_k.
+and its term of the model is sum_k U_j[c_j(i), k] g_k.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 
 from sartre.additive.kernels.compilation import _FAST, compiled
 
-_CHECK_EVERY = 5  # epochs between two looks at the gap of the active groups
+_CHECK_EVERY = 5  # epochs between two checks of the gap of the active groups
 
 
 @compiled()
 def bin_sums(codes, residual, sums):
     """Add up a residual by bin: sums[b] = sum of r_i over c(i) = b.
 
-    Four partial sums side by side: two neighbours in one bin need not wait for each other.
+    Four partial sums run side by side, so that neighbours in the same bin need not wait for each other.
 
     in: codes (n,), residual (n,); out: sums (4, B), the result in its first row
     """
@@ -65,7 +65,7 @@ def correlation(design, j, residual, sums, c):
 
 @compiled(fastmath=_FAST)
 def subtract(design, j, g, values, residual):
-    """Take the terms of a group off a residual: r -= U_j g.
+    """Subtract the term of a group from a residual: r -= U_j g.
 
     in: design, j, g (K_j,); work: values (>= B_j,); in and out: residual (n,)
     """
@@ -95,9 +95,9 @@ def norm(v):
 def shrink(c, spectrum, penalty, g):
     """Minimise 1/2 g' D g - c' g + penalty |g| over one block.
 
-    Zero if |c| <= penalty; else g_k = c_k h / (D_k h + penalty), where h = |g| is the root of
-    phi(h) = sum_k c_k^2 / (D_k h + penalty)^2 = 1, found by Newton's steps on phi^(-1/2) from the h at which
-    all D_k are as large as the largest. Both c and penalty are in units of |c|, so nothing overflows.
+    The minimum is 0 if |c| <= penalty; otherwise g_k = c_k h / (D_k h + penalty), where h = |g| is the root of
+    phi(h) = sum_k c_k^2 / (D_k h + penalty)^2 = 1. It is found by Newton steps on phi^(-1/2), starting from the
+    solution for all D_k equal to the largest. Both c and penalty are in units of |c|, so nothing overflows.
 
     in: c (K,), spectrum D (K,) decreasing, penalty; out: g (K,)
     """
@@ -130,7 +130,7 @@ def shrink(c, spectrum, penalty, g):
 
 @compiled()
 def _sweep(design, members, size, candidates, penalty, start, g, residual, work):
-    """Update each group of `members[:size]` once, exactly, in turn. Returns the largest change of a fit, rms."""
+    """Update each group of `members[:size]` exactly, in turn. Returns the largest change of a group's fit (rms)."""
     sums, c, new = work
     largest = 0.0
     for position in range(size):
@@ -177,7 +177,7 @@ def duality_gap(y, residual, worst, norms):
 
 @compiled()
 def _gap(design, members, size, candidates, penalty, start, g, y, residual, work):
-    """Gap of the problem restricted to the groups in `members[:size]`."""
+    """Return the gap of the problem restricted to the groups in `members[:size]`."""
     sums, c, _ = work
     worst = 0.0
     norms = 0.0
@@ -195,7 +195,7 @@ def _gap(design, members, size, candidates, penalty, start, g, y, residual, work
 def _fit_free(design, free, candidates, penalty, start, g, y, residual, work, max_epochs):
     """Fit the unpenalised groups, so that the residual is orthogonal to them as a dual point must be.
 
-    returns: epochs, and whether it is
+    returns: epochs, and whether it is orthogonal
     """
     for epoch in range(1, max_epochs + 1):
         moved = _sweep(design, free, free.size, candidates, penalty, start, g, residual, work)
@@ -208,8 +208,8 @@ def _fit_free(design, free, candidates, penalty, start, g, y, residual, work, ma
 def _look(design, candidates, penalty, start, g, residual, drift, bound, active, work):
     """Find the groups that are in the model or should be.
 
-    bound_a >= |Phi_a' r| / n always: when the residual moves by drift (rms), the norm moves by at most
-    sqrt(max D_a) drift, so a group whose bound stays below its penalty is safely passed over.
+    bound_a >= |Phi_a' r| / n always holds: if the residual moves by drift (rms), the norm moves by at most
+    sqrt(max D_a) drift, so a group whose bound stays below its penalty can safely be skipped.
 
     in and out: bound (m,); out: active (m,)
     returns: number of active groups, max_a |Phi_a' r| / (n penalty_a), sum_a penalty_a |g_a|
@@ -242,7 +242,7 @@ def group_lasso(design, y, candidates, penalty, start, g, residual, bound, tol, 
 
     in: design, y (n,) centred, candidates (m,) groups, penalty (m,), start (m,) of each block in g,
         tol (of the gap, relative to |y|^2 / n), max_epochs
-    in and out: g (all blocks; the start), residual (n,) = y - fit, bound (m,) >= |Phi_a' residual| / n
+    in and out: g (all blocks; initial values on entry), residual (n,) = y - fit, bound (m,) >= |Phi_a' residual| / n
     returns: objective, gap, epochs, converged
     """
     n = y.size
@@ -265,7 +265,7 @@ def group_lasso(design, y, candidates, penalty, start, g, residual, bound, tol, 
         size, worst, norms = _look(design, candidates, penalty, start, g, residual, drift, bound, active, work)
         objective, gap = duality_gap(y, residual, worst, norms)
         if not feasible:
-            gap = objective  # the distance to the dual value at zero
+            gap = objective  # zero, with dual value 0, is the only dual point known to be feasible
         if gap <= target or epochs >= max_epochs:
             return objective, gap, epochs, gap <= target
         while epochs < max_epochs:

@@ -1,4 +1,4 @@
-"""The compiled loops of the search for pairs, nothing checked."""
+"""The compiled loops of the search for pairs; they check nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def block_squares(sums, width, values):
 
 @compiled()
 def row_products(first, second, out):
-    """Multiply every column of one table with every column of another. in: (n, a), (n, b); out: (n, a b)."""
+    """Multiply every column of one table by every column of another. in: (n, a), (n, b); out: (n, a b)."""
     n, width = second.shape
     for i in range(n):
         for p in range(first.shape[1]):
@@ -31,9 +31,10 @@ def row_products(first, second, out):
 
 @compiled()
 def split_by_sign(rows, residual, out):
-    """Scale every row by the root of |r_i|: those with r_i > 0 first, the others from the end. Returns how many are.
+    """Scale every row by the root of |r_i| and put the rows with r_i > 0 first, the others last.
 
     in: rows (n, k), residual (n,); out: (n, k)
+    returns: the number of rows with r_i > 0
     """
     first, last = 0, len(rows) - 1
     for i in range(len(rows)):

@@ -1,7 +1,7 @@
-"""The compiled loops of REML (see `smoothing.py`): small dense matrices, nothing checked, nothing allocated.
+"""The compiled loops of REML (see `smoothing.py`) on small dense matrices; they check nothing.
 
-The restricted likelihood of `Wiggles` is evaluated at some log lambda for the columns of the terms that bend; a term
-with log lambda = infinity is a straight line. What is found there is written into a `Point`.
+The criterion, minus twice the restricted log likelihood of `Wiggles`, is evaluated at some log lambda for the columns
+of the nonlinear terms; a term with log lambda = infinity is a straight line. The results are written into a `Point`.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 
 from sartre.additive.kernels.compilation import compiled
 
-HIGHEST = 12.0  # of log lambda: a straight line (roughness is at least 1)
-DIP = 1.0  # twice the log likelihood that bending must gain where the slope at the straight line does not show it
-LEAST_UNEXPLAINED = 1e-12  # share of a variance: columns that are functions of each other
-_RIDGES = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)  # tried in turn for a matrix that is singular up to rounding
+HIGHEST = 12.0  # a term with a larger log lambda is a straight line (roughness is at least 1)
+DIP = 1.0  # required gain in twice the log likelihood where the slope at the straight line does not favour bending
+LEAST_UNEXPLAINED = 1e-12  # smallest unexplained share of a variance, for columns that are functions of each other
+_RIDGES = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)  # tried in turn on a matrix that is singular up to rounding
 _LARGEST_STEP = 5.0
 _MOST_STEPS, _MOST_HALVINGS, _MOST_ROUNDS = 50, 9, 20
 _FAST = {"reassoc", "contract", "nsz"}  # sums may be reordered for SIMD; NaN and infinity keep their meaning
 
 
 class Wiggles(NamedTuple):
-    """The wiggles of all terms with the straight lines projected off: a problem in which everything is penalised.
+    """The wiggles of all terms with the straight lines projected out: a problem in which everything is penalised.
 
-    C (w, w): their inner products; u (w,): those with the target; s (w,): roughness; term (w,): of each, increasing.
-    unexplained: what the lines leave of the target's variance; df: degrees of freedom; lowest: of log lambda.
+    C (w, w): their inner products; u (w,): those with the target; s (w,): roughness; term (w,): the term of each,
+    increasing. unexplained: share of the target's variance that the lines do not explain; df: degrees of freedom;
+    lowest: lower bound of log lambda.
     """
 
     C: NDArray[np.float64]
@@ -40,11 +41,11 @@ class Wiggles(NamedTuple):
 
 
 class Point(NamedTuple):
-    """What is known at one log lambda, of the k columns that bend and of their b terms; the rest of an array is unused.
+    """The results at one log lambda for the k active columns and their b terms; the rest of each array is unused.
 
-    size (2,): k and b; columns, block (k,): which bend, and the place of their term in bent (b,); penalty, beta (k,);
-    W (k, k): lower, W' W = P = (C + L)^-1; P (k, k): its lower triangle; gradient (b,), hessian (b, b) with respect to
-    log lambda; A (k, k): to work in.
+    size (2,): k and b; columns, block (k,): the active columns, and the index of their term in bent (b,); penalty, beta
+    (k,); W (k, k): lower, W' W = P = (C + L)^-1; P (k, k): its lower triangle; gradient (b,), hessian (b, b): with
+    respect to log lambda; A (k, k): workspace.
     """
 
     size: NDArray[np.intp]
@@ -81,11 +82,12 @@ def submatrix(matrix, rows, columns):
 
 @compiled(fastmath=_FAST)
 def inverse_factor(A, k, W):
-    """Compute W with W' W = A^-1, lower: the inverse of A's Cholesky factor.
+    """Compute the lower-triangular W with W' W = A^-1: the inverse of A's Cholesky factor.
 
-    U' U = A row by row, and at once W = U'^-1, which takes the same steps from the identity; four rows at a time.
+    U' U = A is computed row by row, together with W = U'^-1, which takes the same steps from the identity; four rows at
+    a time.
 
-    in: A (>= k, >= k) symmetric, its upper triangle, overwritten by U; out: the lower triangle of W
+    in: the upper triangle of A (>= k, >= k), overwritten by U; out: the lower triangle of W
     returns: log |A|, or NaN if A is not positive definite
     """
     total = 0.0
@@ -120,7 +122,7 @@ def inverse_factor(A, k, W):
 
 @compiled(fastmath=_FAST)
 def _square(W, k, P):
-    """Compute the lower triangle of P = W' W, W lower; four rows at a time."""
+    """Compute the lower triangle of P = W' W for a lower-triangular W, four rows at a time."""
     for i in range(k):
         for j in range(i + 1):
             P[i, j] = W[i, i] * W[i, j]
@@ -137,7 +139,7 @@ def _square(W, k, P):
 
 @compiled()
 def invert(C, columns, penalty, k, A, W):
-    """Compute W for A = C[columns, columns] + diag(penalty), with the ridge it needs. Returns log |A|, or NaN."""
+    """Compute W for A = C[columns, columns] + diag(penalty), plus a ridge if needed. Returns log |A|, or NaN."""
     scale, volume = 1.0, nan
     for i in range(k):
         scale = max(scale, C[columns[i], columns[i]] + penalty[i])
@@ -156,8 +158,8 @@ def invert(C, columns, penalty, k, A, W):
 def _differentiate(ratio, deviance, point):
     """Compute the gradient and the Hessian with respect to log lambda_j; ratio = df / D.
 
-    With P = (C + L)^-1 and beta = P u they need block sums of (L beta) beta, L diag(P), (L beta)(L beta)' P and
-    L P^2 L only.
+    With P = (C + L)^-1 and beta = P u, they need only block sums of (L beta) beta, L diag(P), (L beta)(L beta)' P and
+    L P^2 L.
     """
     k, b = point.size
     block, penalty, beta = point.block, point.penalty, point.beta
@@ -185,11 +187,11 @@ def _differentiate(ratio, deviance, point):
 
 @compiled(fastmath=_FAST)
 def evaluate(wiggles, log_lambda, point):
-    """Evaluate df log D + log|C + L| - log|L| for the wiggles that bend, where L = diag(lambda_j s_jk).
+    """Evaluate df log D + log|C + L| - log|L| for the active wiggles, where L = diag(lambda_j s_jk).
 
     D = unexplained - u' (C + L)^-1 u is the penalised deviance.
 
-    in: wiggles, log_lambda (p,); in and out: point, whose columns are chosen
+    in: wiggles, log_lambda (p,); in and out: point, with its active columns already set
     returns: the value and D
     """
     k, P = point.size[0], point.P
@@ -214,7 +216,7 @@ def evaluate(wiggles, log_lambda, point):
 
 @compiled()
 def _choose(wiggles, log_lambda, point):
-    """Let a point have the columns of the terms with a finite log lambda."""
+    """Set the active columns of a point: those of the terms with a finite log lambda."""
     k, b, last = 0, 0, -1
     for i in range(wiggles.term.size):
         t = wiggles.term[i]
@@ -229,10 +231,10 @@ def _choose(wiggles, log_lambda, point):
 
 @compiled()
 def _step(wiggles, log_lambda, point, tol, step):
-    """Compute Newton's step, downhill also where the likelihood is not convex; terms at their bound stay.
+    """Compute a Newton step that goes downhill even where the criterion is not convex; terms at their bound stay.
 
     in: wiggles, log_lambda (p,), point, tol; out: step (b,)
-    returns: the largest derivative; below tol there is no step
+    returns: the largest absolute derivative; the step is zero if it is below tol
     """
     b = point.size[1]
     free = np.zeros(b, np.intp)
@@ -266,12 +268,12 @@ def _step(wiggles, log_lambda, point, tol, step):
 
 @compiled()
 def _newton(wiggles, log_lambda, tol, point):
-    """Minimise over the finite log lambda; one that runs past the highest becomes infinite.
+    """Minimise over the finite log lambda; values that reach the upper bound become infinite.
 
-    A step is halved until it does not go uphill.
+    A step is halved until the criterion no longer increases.
 
     in: wiggles, tol; in and out: log_lambda (p,); out: point
-    returns: the deviance, the number of steps, and whether the gradient is zero there (or rounding allows no better)
+    returns: the deviance, the number of steps, and whether the gradient is zero, up to tol or rounding
     """
     step, trial = np.zeros(log_lambda.size), log_lambda.copy()
     value, steepest, n_steps, halved = inf, 0.0, 0, 0
@@ -282,7 +284,7 @@ def _newton(wiggles, log_lambda, tol, point):
             return nan, n_steps, False
         if reached > value + 1e-7:
             halved += 1
-            value = value if halved < _MOST_HALVINGS else inf  # back to where the step began
+            value = value if halved < _MOST_HALVINGS else inf  # go back to the start of the step
             _move(wiggles, log_lambda, step, 0.5**halved if halved < _MOST_HALVINGS else 0.0, point, trial)
             continue
         if halved == _MOST_HALVINGS:
@@ -303,7 +305,7 @@ def _newton(wiggles, log_lambda, tol, point):
 
 @compiled()
 def _move(wiggles, log_lambda, step, length, point, trial):
-    """Take a step within the bounds. out: trial (p,)."""
+    """Take a step, clipped to the bounds. out: trial (p,)."""
     for a in range(point.size[1]):
         t = point.bent[a]
         trial[t] = min(max(log_lambda[t] + length * step[a], wiggles.lowest), HIGHEST)
@@ -311,7 +313,7 @@ def _move(wiggles, log_lambda, step, length, point, trial):
 
 @compiled()
 def _straighten(log_lambda, trial):
-    """Accept a trial, with infinity for what is past the highest. Returns whether there is such a term."""
+    """Accept a trial, with infinity for values at the upper bound. Returns whether there is such a term."""
     past = False
     for t in range(trial.size):
         if HIGHEST <= trial[t] < inf:
@@ -322,15 +324,15 @@ def _straighten(log_lambda, trial):
 
 @compiled(fastmath=_FAST)
 def _bending(wiggles, log_lambda, deviance, point):
-    """Give a first log lambda to every straight line that the likelihood wants to bend.
+    """Set an initial log lambda for every straight line that fits better as a curve.
 
-    With c_k the mean square of wiggle k, projected off the current model, and u_k its inner product with the
-    residual, the derivative with respect to 1 / lambda at infinity is sum_k (c_k - df u_k^2 / D) / s_k. It hardly sees
-    the rougher wiggles, so the likelihood on a grid counts too, each wiggle taken on its own; its best is the first
-    value.
+    With c_k the mean square of wiggle k after projecting out the current model, and u_k its inner product with the
+    residual, the derivative with respect to 1 / lambda at infinity is sum_k (c_k - df u_k^2 / D) / s_k. It depends
+    little on the rougher wiggles, so the criterion is also evaluated on a grid, treating wiggles as independent; the
+    best grid point is the initial value.
 
     in: wiggles, deviance, point; in and out: log_lambda (p,)
-    returns: whether one bends
+    returns: whether any term becomes nonlinear
     """
     k, n_straight, between = point.size[0], 0, point.A
     straight = np.empty(wiggles.term.size, np.intp)
@@ -365,7 +367,7 @@ def _bending(wiggles, log_lambda, deviance, point):
 
 @compiled()
 def _first_bend(c, share, s, df, lowest):
-    """Return the log lambda at which a straight line begins to bend, or infinity; share_k = u_k^2 / D."""
+    """Return the initial log lambda of a straight line, or infinity if it stays straight; share_k = u_k^2 / D."""
     slope, best, where = 0.0, inf, inf
     for k in range(c.size):
         slope += (c[k] - df * share[k]) / s[k]
@@ -385,10 +387,10 @@ def _first_bend(c, share, s, df, lowest):
 
 @compiled()
 def smoothness(wiggles, log_lambda, tol, point):
-    """Find the log lambda of every term by an active set: straight lines until the likelihood wants them to bend.
+    """Find the log lambda of every term by an active set: a term stays straight until the likelihood favours a curve.
 
     in: wiggles, tol; in and out: log_lambda (p,); out: point, with both triangles of P
-    returns: the deviance, the number of steps, and whether it is an optimum
+    returns: the deviance, the number of steps, and whether an optimum was found
     """
     deviance, n_steps, settled = nan, 0, False
     for _ in range(_MOST_ROUNDS + 1):

@@ -1,4 +1,4 @@
-"""The compiled loops of the tests: tails of weighted sums of chi-squares, and Wood's statistics; nothing checked."""
+"""The compiled loops of the tests: tails of weighted chi-square sums, and Wood's statistics; they check nothing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _TINY = np.finfo(np.float64).tiny
 
 @compiled()
 def tail(q, w, h, low):
-    """Return P(sum_k w_k chi^2_{h_k} > q) (see `significance.py`); K'(low) <= q.
+    """Return P(sum_k w_k chi^2_{h_k} > q) (see `significance.py`).
 
-    in: q; w, h (k,) weights and degrees of freedom, one weight at least positive; low
+    in: q; w, h (k,) weights (at least one positive) and degrees of freedom; low, with K'(low) <= q
     """
     mean, square, largest = 0.0, 0.0, 0.0
     for k in range(w.size):
@@ -25,7 +25,7 @@ def tail(q, w, h, low):
     spread, high = sqrt(square), 0.5 / largest * (1 - 1e-14)
     if abs(q - mean) >= 1e-3 * spread:
         return saddlepoint_tail(q, w, h, low, high)
-    side = 2e-3 * spread  # the formula is 0 / 0 at the mean: step aside, it is smooth there
+    side = 2e-3 * spread  # at the mean the formula is 0 / 0 but smooth: interpolate across it
     below, above = saddlepoint_tail(mean - side, w, h, low, high), saddlepoint_tail(mean + side, w, h, low, high)
     return below + (above - below) * ((q - mean) / (2 * side) + 0.5)
 
@@ -48,7 +48,7 @@ def wood_statistics(beta, V, owner, rank, totals):
 
     in: beta (q,), V (q, q), owner (q,): the term of each coefficient
     in and out: rank (p,): reference degrees of freedom, at least 1 and at most the usable directions
-    out: totals (p, 2): both the same where the rank is whole; a term without coefficients has zeros
+    out: totals (p, 2): both equal if the rank is an integer; zeros for a term without coefficients
     """
     columns = np.empty(owner.size, np.intp)
     for t in range(rank.size):
@@ -87,7 +87,7 @@ def wood_statistics(beta, V, owner, rank, totals):
 
 @compiled()
 def wood_tails(rank, totals, df, p_value):
-    """Compute the exact tail of some terms: with r = k + nu, T is a sum of k - 1 chi-squares and two weighted ones.
+    """Compute the exact tails: with r = k + nu, T is a sum of k - 1 chi-squares and two weighted ones.
 
     in: rank (p,), totals (p, 2), df; in and out: p_value (p,), NaN where it is to be computed
     """
@@ -105,11 +105,11 @@ def wood_tails(rank, totals, df, p_value):
 def saddlepoint_tail(q, w, h, low, high):
     """Approximate P(sum_k w_k chi^2_{h_k} > q) away from the mean by Lugannani and Rice (see `significance.py`).
 
-    The saddlepoint t solves K'(t) = sum_k h_k w_k / (1 - 2 t w_k) = q: Newton steps, halvings where they leave the
-    bracket.
+    The saddlepoint t solves K'(t) = sum_k h_k w_k / (1 - 2 t w_k) = q. It is found by Newton steps, with bisection
+    where a step leaves the bracket.
 
     in: q; w, h (k,) weights and degrees of freedom; low, high: K'(low) <= q, and 1 - 2 t w_k > 0 below high
-    returns: the tail; 0 where the saddlepoint is at or beyond `high`
+    returns: the tail; 0 if the saddlepoint is at or beyond `high`
     """
     t = high
     for step in range(200):

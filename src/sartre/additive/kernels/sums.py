@@ -1,4 +1,4 @@
-"""Loops that add up whole numbers over rows: sums of integers do not depend on how the rows are cut."""
+"""Loops that add up integers over rows; such sums do not depend on how the rows are split."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from sartre.additive.kernels.compilation import compiled
 
-_NEAR = 1024  # rows whose values stay in the second-level cache while they are added up by every column's bins
+_NEAR = 1024  # rows per batch, so that their values stay in the second-level cache for all columns' hats
 
 
 @compiled()
 def fixed_point(X, centre, scale, unit, largest, out):
-    """Standardise and round to whole numbers of 1 / unit, no further from zero than largest / unit.
+    """Standardise and round to integer multiples of 1 / unit, clipped at +-largest / unit.
 
     in: X (m, d), centre (d,), scale (d,); out: out (m, d)
     """
@@ -22,16 +22,16 @@ def fixed_point(X, centre, scale, unit, largest, out):
 
 @compiled()
 def between_nodes(X, nodes, node_start, full, codes, weights):
-    """Find the two nodes that every value lies between, and how far along it is: `full` steps from one to the other.
+    """Find the two nodes around every value, and its position between them in `full` steps.
 
-    in: X (m, d); nodes, two or more a column, those of j from node_start[j] to node_start[j + 1]
-    out: codes (d, m), the lower node; weights (d, m), 0 to full; a value beyond all nodes is at the outermost
+    in: X (m, d); nodes, two or more per column, those of j from node_start[j] to node_start[j + 1]
+    out: codes (d, m), the lower node; weights (d, m), 0 to full; a value beyond all nodes is put at the outermost one
     """
     for j in range(X.shape[1]):
         first, size = node_start[j], node_start[j + 1] - node_start[j]
         for i in range(X.shape[0]):
             x = X[i, j]
-            low, length = first + 1, size - 2  # among the inner nodes
+            low, length = first + 1, size - 2  # search the inner nodes only
             while length > 0:
                 half = length >> 1
                 below = nodes[low + half] < x
@@ -46,7 +46,7 @@ def between_nodes(X, nodes, node_start, full, codes, weights):
 def multiply_hats(codes, weights, full, n_nodes, totals):
     """Add up the products of two columns' hat functions, for all pairs (0, 1), (0, 2), ..., (1, 2), ...
 
-    A value at weight w between two nodes is `full` - w of the lower one's hat and w of the upper one's.
+    For a value with weight w between two nodes, the lower node's hat is `full` - w and the upper node's is w.
 
     in: codes, weights (d, m), n_nodes (d,)
     in and out: totals, one (n_nodes[j], n_nodes[k]) table after the other
@@ -69,9 +69,9 @@ def multiply_hats(codes, weights, full, n_nodes, totals):
 
 @compiled()
 def add_by_hat(codes, weights, full, node_start, values, sums, own):
-    """Add up all columns' values by every column's hats, and the products of each hat with itself and the next.
+    """Add up all columns' values times every column's hats, and the products of each hat with itself and the next.
 
-    in: codes, weights (d, m), node_start (d,), values (m, t) of whole numbers
+    in: codes, weights (d, m), node_start (d,), values (m, t), integers
     in and out: sums (nodes, t), own (nodes, 2)
     """
     d, m = codes.shape

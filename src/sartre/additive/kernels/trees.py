@@ -11,12 +11,12 @@ from sartre.additive.kernels.compilation import compiled
 def grow_tree(x, prefix, draws, max_depth, cuts):
     """Grow one completely random tree, best first, on a sorted column.
 
-    Of all open nodes the one whose random split explains most of a random target is split next; a
-    split at s of the samples a..b-1 explains |L||R|/|L+R| (mean_L - mean_R)^2.
+    The open node whose random split explains most of a random target is split next; a split of the
+    samples a..b-1 into L and R explains |L||R|/|L+R| (mean_L - mean_R)^2.
 
-    in: x (n,) sorted; prefix (n + 1,) cumulated target; draws (2 L - 1,) uniforms, one a node; max_depth
-    out: cuts (L - 1,) unsorted split points t, x <= t to the left
-    returns: how many of `cuts` were written
+    in: x (n,) sorted; prefix (n + 1,) cumulative target; draws (2 L - 1,) uniforms, one per node; max_depth
+    out: cuts (L - 1,) unsorted split points t; x <= t goes to the left
+    returns: the number of `cuts` written
     """
     n_nodes = draws.size
     start = np.zeros(n_nodes, np.intp)

@@ -17,13 +17,8 @@ from sartre.additive.bases.rank_polynomials import rank_polynomials
 from sartre.additive.bases.splines import spline
 from sartre.additive.design import prepare, starts
 from sartre.additive.gram import Gram
+from sartre.order.search.constants import BEND_RIDGE, KNOTS, LEAST_RIDGE, MAX_FUNCTIONS, ORDERS, PAIRS
 
-KNOTS = 9  # of a variable's natural cubic splines: 8 functions without the constant
-ORDERS = 2  # of the rank polynomials in the products: 4 functions a pair
-BEND_RIDGE = 1e-4  # on a function of roughness 1, the smoothest that bends
-LEAST_RIDGE = 1e-9  # on every function: exactly dependent columns share their effect
-PAIRS = 20  # offered to a target; 20 to 170 gave the same orders
-MAX_FUNCTIONS = 6000  # of the Gram matrix: 300 MB
 _CHUNK_NUMBERS = 1 << 23  # numbers in a piece of work
 
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sartre.order.search.constants import MOVE_TIE
+
 logger = logging.getLogger(__name__)
-TIE = 1e-9  # gains this close are equal up to rounding: the nearer position is taken
 
 
 class Climb:
@@ -71,7 +72,7 @@ class Climb:
             lost += score(w, inside) - score(w, inside | me)
             inside |= 1 << w
             gain = now - score(v, inside) - lost
-            if gain > best + TIE:
+            if gain > best + MOVE_TIE:
                 best, to = gain, place
         lost, inside = 0.0, past
         for place in range(here - 1, -1, -1):
@@ -81,7 +82,7 @@ class Climb:
             inside &= ~(1 << w)
             lost += score(w, inside | me) - score(w, inside)
             gain = now - score(v, inside) - lost
-            if gain > best + TIE:
+            if gain > best + MOVE_TIE:
                 best, to = gain, place
         order.insert(to, order.pop(here))
         return to != here
@@ -104,7 +105,7 @@ class Climb:
                 continue
             segment = [*ahead, v, w, *(u for u in between if not ancestors & 1 << u)]
             gain = self._gain(place, segment)
-            if gain > best + TIE:
+            if gain > best + MOVE_TIE:
                 best, found = gain, (place, segment)
         if found is None:
             return False

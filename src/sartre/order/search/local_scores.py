@@ -8,10 +8,10 @@ where blocks of k functions (`blocks.py`) are taken one by one, the best first, 
 functions of one variable (N = d such blocks) or products of two variables' polynomials (N = d (d - 1) / 2). It is half
 a BIC and an extended-BIC term; without log(N), the best of thousands of pairs over-fits.
 
-The set matters only through the blocks it has to offer. So the paths of all sets lie in one tree a target: a node is a
-sequence of blocks taken and knows what every other block would gain next, and a score is a walk from the root, at each
-node to the best block whose variables are in the set. No step is ever computed twice, and none grows with n. Variables
-whose blocks gain at no node seen so far make no difference: sets that differ in those alone share their score.
+The set matters only through the blocks it has to offer. So the paths of all sets form one tree per target: a node is
+a sequence of blocks taken and knows what every other block would gain next, and a score is a walk from the root, at
+each node to the best block whose variables are in the set. No step is ever computed twice, and none grows with n.
+Variables whose blocks gain at no node seen so far make no difference: sets that differ only in those share a score.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from numpy.typing import NDArray
 from sartre.additive.design import spans
 from sartre.additive.kernels.blocks import block_gains
 from sartre.order.search.blocks import block_products
+from sartre.order.search.constants import (
+    CHOICE_PRICE,
+    FUNCTION_PRICE,
+    LEAST_VARIANCE,
+    MAX_BYTES,
+    MAX_SHARE,
+)
 
 if TYPE_CHECKING:
     from sartre.order.search.blocks import Blocks
-
-
-LEAST_VARIANCE = 1e-6  # of a residual: columns that are functions of each other, up to bins and ridge
-MAX_BLOCKS = 12
-MAX_SHARE = 3  # at most n / 3 functions are fitted
-MAX_BYTES = 1 << 29  # of all nodes; beyond, they are forgotten and computed again
 
 
 class Local(NamedTuple):
@@ -117,7 +118,7 @@ class _Shared:
         self.blocks = blocks
         self.bits = [1 << int(a) | 1 << int(b) for a, b in zip(first, second, strict=True)]
         kinds = np.where(first == second, d, d * (d - 1) / 2)
-        self.price = (0.5 * width * np.log(gram.n) + np.log(kinds)) / gram.n
+        self.price = (FUNCTION_PRICE * width * np.log(gram.n) + CHOICE_PRICE * np.log(kinds)) / gram.n
         inner = [gram.matrix[a : a + k, a : a + k].ravel() for a, k in zip(start, width, strict=True)]
         self.squares = np.concatenate([np.empty(0), *inner])
         self.square_start = np.cumsum(width**2) - width**2
@@ -175,15 +176,14 @@ class _Tree:
     def _open(self, node: _Node, half: NDArray[np.float64]) -> None:
         """Find out which blocks would gain, now that `half` is fitted too; a node that leads nowhere keeps nothing."""
         capacity = self._capacity - int(self._width[list(node.taken)].sum())
-        if len(node.taken) < MAX_BLOCKS:
-            gain = np.empty(len(self._width))
-            block_gains(self._width, half, node.cross, node.local.variance, LEAST_VARIANCE, node.squares, gain)
-            gain -= self._price
-            gain[list(node.taken)] = 0.0
-            better = np.flatnonzero((gain > 0.0) & (self._width <= capacity))
-            better = better[np.argsort(-gain[better], kind="stable")]
-            node.ways = [(self._bits[place], place) for place in better.tolist()]
-            self.matter = reduce(or_, (bits for bits, _ in node.ways), self.matter)
+        gain = np.empty(len(self._width))
+        block_gains(self._width, half, node.cross, node.local.variance, LEAST_VARIANCE, node.squares, gain)
+        gain -= self._price
+        gain[list(node.taken)] = 0.0
+        better = np.flatnonzero((gain > 0.0) & (self._width <= capacity))
+        better = better[np.argsort(-gain[better], kind="stable")]
+        node.ways = [(self._bits[place], place) for place in better.tolist()]
+        self.matter = reduce(or_, (bits for bits, _ in node.ways), self.matter)
         if node.ways:
             self.n_bytes += half.nbytes + node.squares.nbytes + node.cross.nbytes
         else:

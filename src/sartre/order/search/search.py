@@ -16,6 +16,7 @@ from sartre.knowledge.masks import check_order
 from sartre.knowledge.precedence import check_before, obeyed
 from sartre.order.score import SCORE
 from sartre.order.search.climb import Climb
+from sartre.order.search.constants import START_ROWS, TOLERANCE
 from sartre.order.search.local_scores import LocalScores
 from sartre.settings import check_choice
 from sartre.steps import Cost, StepTags, fresh, tags_of
@@ -23,10 +24,6 @@ from sartre.steps import Cost, StepTags, fresh, tags_of
 if TYPE_CHECKING:
     from sartre.data.table import Table
     from sartre.settings import RandomState
-
-
-START_ROWS = 1000  # of SCORE: with the search behind it, more rows gain nothing and cost much
-TOLERANCE = 6.0  # over n: what a move must gain, three units of log likelihood
 
 
 class OrderSearch(BaseEstimator):
@@ -52,7 +49,7 @@ class OrderSearch(BaseEstimator):
         Threads of the linear algebra; one by default.
     random_state : optional
         Handed, as `n_jobs` is, to a start that leaves its own at None. With more than 1000 rows the default start sees
-        some of them, so the order may depend on the seed and on the order of the rows.
+        1000 of them, which depend on the seed (0 for None) and on what the rows hold, not on their order.
 
     Attributes
     ----------
@@ -97,7 +94,10 @@ class OrderSearch(BaseEstimator):
         return StepTags(costs=None if start is None else (*start, Cost("OrderSearch")))
 
     def _start(self) -> Any:
-        return SCORE(max_samples=START_ROWS) if self.start is None else self.start
+        if self.start is not None:
+            return self.start
+        seed = 0 if self.random_state is None else self.random_state  # the same table has the same order
+        return SCORE(exact=True, max_samples=START_ROWS, random_state=seed)  # exact: the units must not matter
 
     def fit(self, X: Any, before: Any = None) -> OrderSearch:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""

@@ -1,24 +1,27 @@
 """Backward elimination: the least significant term is removed until all that remain are significant.
 
 The short list is fitted by penalised smooths (`smoothing.py`), which do not shrink what is needed, and every term is
-tested. One term is removed at a time (or with others that have nothing to do with it), because of two variables that
-say the same either can go, but not both. Whether a model comes from rows or from sums over them is not known here.
+tested. One term is removed at a time: of two variables that say the same either can go, but not both. Whether a model
+comes from rows or from sums over them makes no difference here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sartre.prune.sartre.constants import HOPELESS, MOST_ROUNDS, PAIR_STAYS, SHARED_VARIANCE
+from sartre.prune.sartre.constants import PAIR_STAYS
 from sartre.prune.sartre.screen import screening_level
 
 if TYPE_CHECKING:
     from sartre.additive.smoothing import Solved
     from sartre.prune.sartre.rows import Term
     from sartre.prune.sartre.screen import Screened
+
+
+_T = TypeVar("_T")
 
 
 class TargetModel(Protocol):
@@ -90,37 +93,34 @@ class Elimination:
         return self._last[1] if self._last is not None and self._last[0] == chosen else self._model.solve(chosen)
 
     def pruned(self, chosen: list[Term], level: float) -> list[Term]:
-        """Remove the least significant pair, then the least significant variable with its pairs, again and again.
-
-        With it go others that are far from significant, where neither stands for the other.
-        """
+        """Remove the least significant pair, then the least significant variable with its pairs, one at a time."""
         while chosen:
-            solved, p_value = self.tested(chosen)
-            pairs = [(p_value[k], term) for k, term in enumerate(chosen) if isinstance(term, tuple)]
-            if pairs and max(pairs)[0] > PAIR_STAYS:
-                chosen = [term for term in chosen if term != max(pairs)[1]]
+            _, p_value = self.tested(chosen)
+            pairs = {term: p for term, p in zip(chosen, p_value, strict=True) if isinstance(term, tuple)}
+            if pairs and max(pairs.values()) > PAIR_STAYS:
+                worst = _last_of_largest(pairs)
+                chosen = [term for term in chosen if term != worst]
                 continue
-            free = [(p, j) for j, p in _p_values(chosen, p_value).items() if j not in self._required]
-            if not free or max(free)[0] < level:
+            free = {j: p for j, p in _p_values(chosen, p_value).items() if j not in self._required}
+            if not free or max(free.values()) < level:
                 break
-            removed = _separable(chosen, solved, sorted(free, reverse=True), max(HOPELESS, level))
-            chosen = [term for term in chosen if not any(_involves(term, j) for j in removed)]
+            worst = _last_of_largest(free)
+            chosen = [term for term in chosen if not _involves(term, worst)]
         return chosen
 
     def completed(self, chosen: list[Term], tried: list[Term], level: float) -> list[Term]:
         """Screen again by what the model leaves of the target: much smaller, it shows effects that were hidden."""
         candidates = self._candidates
         norms = self._model.null_norms(screening_level(len(candidates)))[candidates]
-        for _ in range(MOST_ROUNDS):
+        while True:
             pulls = self._model.pulls(self.fitted(chosen) if chosen else None, candidates)
             new = [j for j in candidates[pulls > norms].tolist() if j not in tried]
             if not new:
-                break
+                return chosen
             tried = [*tried, *new]
             before, chosen = chosen, self.pruned([*chosen, *new], level)
-            if chosen == before:  # what the model leaves of the target is as it was
-                break
-        return chosen
+            if chosen == before:  # so is what the model leaves of the target
+                return chosen
 
     def described(self, chosen: list[Term]) -> Described:
         """Describe every variable of a model."""
@@ -142,6 +142,11 @@ def variables_of(chosen: list[Term]) -> list[int]:
     return [term for term in chosen if isinstance(term, int)]
 
 
+def _last_of_largest(p_values: dict[_T, float]) -> _T:
+    """Return the term with the largest p-value; of equal ones the last, which pulled least at the target."""
+    return max(reversed(p_values), key=p_values.__getitem__)
+
+
 def _involves(term: Term, variable: int) -> bool:
     return variable in term if isinstance(term, tuple) else variable == term
 
@@ -149,27 +154,6 @@ def _involves(term: Term, variable: int) -> bool:
 def _has(chosen: list[Term], solved: Solved, variable: int) -> NDArray[np.bool_]:
     """Return which coefficients belong to terms of a variable."""
     return np.array([_involves(term, variable) for term in chosen])[solved.owner]
-
-
-def _separable(chosen: list[Term], solved: Solved, ranked: list[tuple[float, int]], enough: float) -> list[int]:
-    """Return the least significant variable, and more with p > enough that can be removed in the same step.
-
-    Without some variables the others' coefficients have the covariance that they have given theirs. Where it is hardly
-    less than it was, what is said of the others does not depend on the removal. Of variables that stand for each other,
-    two or twenty, the last ones' would be much less.
-    """
-    far = [j for k, (p_value, j) in enumerate(ranked) if k == 0 or p_value > enough]
-    if len(far) == 1:
-        return far
-    removed: list[int] = []
-    variance, covariance = solved.inverse.diagonal(), solved.inverse.copy()
-    for j in far:
-        columns = np.flatnonzero(_has(chosen, solved, j))
-        if not removed or (covariance[columns, columns] >= (1 - SHARED_VARIANCE) * variance[columns]).all():
-            removed.append(j)
-            own = covariance[np.ix_(columns, columns)]
-            covariance -= covariance[:, columns] @ np.linalg.solve(own, covariance[columns])
-    return removed
 
 
 def _p_values(chosen: list[Term], p_values: NDArray[np.float64]) -> dict[int, float]:

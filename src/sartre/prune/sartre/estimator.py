@@ -22,7 +22,7 @@ from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
 from sartre.knowledge.masks import check_edges
 from sartre.prune.edges import edge_table, fit_observed
-from sartre.prune.sartre.constants import LEVEL, LEVELS, PENALTIES
+from sartre.prune.sartre.constants import LEVEL, LEVELS, PENALTIES, SCREENING_GAP
 from sartre.prune.sartre.large import SummedPruning
 from sartre.prune.sartre.paper import PaperPruning
 from sartre.prune.sartre.select import (
@@ -65,25 +65,27 @@ class Prepared(NamedTuple):
 class SARTRE(BaseEstimator):
     """Prune a fully connected order to the edges that a sparse additive model needs.
 
-    Every variable becomes indicators of intervals (the leaves of small random trees), once. Each variable
-    x_i is then regressed on its predecessors by the group lasso, and a predecessor whose group is zero is no parent:
+    Each variable x_i is regressed on functions Phi_j of its predecessors by the group lasso, and a predecessor whose
+    group is zero is not a parent:
 
         min  1/(2n) | x_i - sum_j Phi_j b_j |^2 + penalty * sum_j |b_j|_2
 
-    With ``penalty="auto"`` nothing needs a unit or tuning: each group is penalised by what chance would give it, the
-    short list that results is fitted again by smooth functions, pairs of variables that act together are searched in
-    the residual, and everything is tested, one term at a time, before it stays. With a penalty given as a number it is
-    the paper's method and no more; the number is in the unit of the target: standardise columns whose units are
-    arbitrary.
+    With ``penalty="auto"`` nothing needs a unit or tuning. The functions are smooth, and each group is penalised by
+    what chance would give it. The short list that results is fitted again without shrinkage, pairs of variables that
+    act together are searched for in the residual, and every term is tested before it stays. The graph does not depend
+    on names or units, nor on the order of rows and columns.
 
-    The levels of a category are the leaves of every tree, and the smooth function of a category is its levels' means. A
-    category of three levels or more is regressed by the indicators of its k common levels: at 1 / k of the level each,
-    or each with the given penalty. Its parents are theirs, with k times the smallest p-value.
+    With a penalty given as a number it is the paper's method: the functions are indicators of intervals, the leaves of
+    small random trees. The number is in the unit of the target: standardise columns whose units are arbitrary.
 
-    Of more than 50,000 rows, in memory or not (`fit_batches`), intervals and smooths are learnt from a sample of 50,000
-    that depends on the seed and the rows' numbers, and fitted to sums over all rows; pairs and robust tests see the
-    sample, and with a penalty given as a number, whose graph more rows hardly change, all of it does. Tables with
-    categories of three levels or more, or with missing values, are the exception: all of it sees all rows.
+    The functions of a category are the indicators of its levels. A category of three levels or more is regressed by
+    the indicators of its k common levels, each at 1 / k of the level, or with the given penalty. Its parents are those
+    of all its indicators, with k times the smallest p-value.
+
+    Of more than 50,000 rows, in memory or not (`fit_batches`), functions are learnt from a sample of 50,000 that
+    depends on the seed and the row numbers, and fitted to sums over all rows; pairs and robust tests see the sample.
+    With a penalty given as a number, whose graph more rows hardly change, only the sample is used. Tables with
+    categories of three levels or more, or with missing values, are the exception: all rows are used for everything.
 
     Parameters
     ----------
@@ -100,13 +102,16 @@ class SARTRE(BaseEstimator):
         everywhere: columns are replaced by normal scores of their ranks, and variances follow the samples (HC3).
         ``"auto"``, the default, does so for the targets whose residuals call for it.
     embedding : Embedding, optional
-        How variables become intervals: five completely random trees of at most eight leaves each by default.
-    tol : float
-        Duality gap at which the solver stops, relative to the target's variance.
+        With a penalty given as a number, how variables become intervals: five completely random trees of at most eight
+        leaves each by default.
+    tol : float, optional
+        Duality gap at which the group lasso stops, relative to the target's variance. 0.01 by default with
+        ``penalty="auto"``, where it only makes a short list, and 1e-6 with a penalty given as a number.
     n_jobs : int, optional
         Threads over the targets, or jobs of the joblib backend that is switched on; the graph does not depend on it.
     random_state : int, Generator, RandomState or None
-        Seed of the intervals. A column's intervals depend on the seed and its name (``x0, x1, ...`` in an array) only.
+        Seed of the sample of more than 50,000 rows and, with a penalty given as a number, of the intervals: those of a
+        column depend only on the seed and its name (``x0, x1, ...`` in an array).
 
     Attributes
     ----------
@@ -153,7 +158,7 @@ class SARTRE(BaseEstimator):
         interactions: bool | None = None,
         robust: bool | str | None = None,
         embedding: Embedding | None = None,
-        tol: float = GAP_TOL,
+        tol: float | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -243,7 +248,7 @@ class SARTRE(BaseEstimator):
         name, default = ("level", LEVELS) if self._automatic() else ("penalty", PENALTIES)
         values = default if values is None else list(values) if isinstance(values, Iterable) else [values]
         if len(values) == 0:
-            raise ValueError("A path needs one value at least. Got none.")
+            raise ValueError("A path needs at least one value. Got none.")
         for value in values:
             check_number("SARTRE.path", name, value, low=0.0, high=np.inf if name == "penalty" else 1.0, open_low=True)
         values = sorted(values, reverse=name == "penalty")
@@ -289,13 +294,14 @@ class SARTRE(BaseEstimator):
     def _prepared(self, table: Table, values: Sequence[float]) -> Prepared:
         """Prepare all targets of a table for some levels (or penalties, if these were given as numbers)."""
         if not self._automatic():
-            method = partial(PaperPruning, penalties=values, **self._shared_settings())
+            seed, embedding = seed_of("SARTRE", self.random_state), embedding_of("SARTRE", self.embedding)
+            method = partial(PaperPruning, embedding=embedding, seed=seed, penalties=values, tol=self._tol())
             return Prepared(method(table), table, {"additive": len(table.values)}, method)
         warn_about_near_copies(table, stacklevel=4)
         kept = without_repeats(table)
-        consequence = "They are left out of the tests: copies are no evidence."
+        consequence = "They are left out of the tests, because copies add no evidence."
         warn_about_repeats(table, kept, "rows", consequence, stacklevel=4)
-        method = partial(AutomaticPruning, levels=values, **self._kinds(), **self._shared_settings())
+        method = partial(AutomaticPruning, levels=values, tol=self._tol(), **self._kinds())
         seen = dict.fromkeys(
             ["additive", *(kind for kind, wanted in self._kinds().items() if wanted)], len(kept.values)
         )
@@ -307,19 +313,20 @@ class SARTRE(BaseEstimator):
         # More rows hardly change the graph of a given penalty, and variances that follow the samples need the samples.
         if not self._automatic() or kinds["robust"] is True:
             return self._prepared(sample, values)
-        settings = {"n_jobs": self.n_jobs, **self._shared_settings()}
         warn_about_near_copies(sample, stacklevel=4)
         kept = without_repeats(sample)
-        consequence = "To the tests on all rows copies are evidence: drop repeated rows first."
+        consequence = (
+            "The tests on all rows count copies as evidence, so p-values are too small. Drop repeated rows first."
+        )
         warn_about_repeats(sample, kept, "sampled rows", consequence, stacklevel=4)
         seen = {kind: len(kept.values) for kind, wanted in kinds.items() if wanted}
-        method = SummedPruning(survey, kept, levels=values, **kinds, **settings)
+        method = SummedPruning(survey, kept, values, self._tol(), self.n_jobs, **kinds)
         return Prepared(method, kept, {"additive": survey.n, **seen})
 
-    def _shared_settings(self) -> dict[str, Any]:
-        """Return the settings that every method has."""
-        seed = seed_of("SARTRE", self.random_state)
-        return {"embedding": embedding_of("SARTRE", self.embedding), "seed": seed, "tol": self.tol}
+    def _tol(self) -> float:
+        if self.tol is not None:
+            return self.tol
+        return SCREENING_GAP if self._automatic() else GAP_TOL
 
     def _kinds(self) -> dict[str, Any]:
         """Return what the automatic method looks for beyond additive effects."""
@@ -357,30 +364,37 @@ class SARTRE(BaseEstimator):
         return LEVEL if self.level is None else self.level
 
     def _check_settings(self) -> None:
+        embedding_of("SARTRE", self.embedding)
+        if not isinstance(self.random_state, (np.random.Generator, np.random.RandomState)):  # these would advance
+            seed_of("SARTRE", self.random_state)
         if not self._automatic():
             check_number("SARTRE", "penalty", self.penalty, low=0.0, open_low=True)
-            for name in ("level", "interactions", "robust"):
-                if getattr(self, name) is not None:
-                    raise ValueError(
-                        f"The '{name}' parameter of SARTRE goes with penalty='auto'. Got penalty={self.penalty!r}."
-                    )
+        elsewhere = ("embedding",) if self._automatic() else ("level", "interactions", "robust")
+        for name in elsewhere:
+            if getattr(self, name) is not None:
+                needed = "a penalty given as a number" if self._automatic() else "penalty='auto'"
+                raise ValueError(
+                    f"The '{name}' parameter of SARTRE requires {needed}. Got penalty={self.penalty!r} instead. "
+                    f"Leave '{name}' out, or change the penalty."
+                )
         if not (self.interactions is None or isinstance(self.interactions, (bool, np.bool_))):
             raise TypeError(
                 f"The 'interactions' parameter of SARTRE must be a bool. Got {self.interactions!r} instead."
             )
         if not (self.robust is None or isinstance(self.robust, (bool, np.bool_))) and self.robust != "auto":
-            raise ValueError(f"The 'robust' parameter of SARTRE must be True, False or 'auto'. Got {self.robust!r}.")
+            raise ValueError(
+                f"The 'robust' parameter of SARTRE must be True, False or 'auto'. Got {self.robust!r} instead."
+            )
         check_number("SARTRE", "level", self._level(), low=0.0, high=1.0, open_low=True)
-        check_number("SARTRE", "tol", self.tol, low=0.0, open_low=True)
-        embedding_of("SARTRE", self.embedding)
+        check_number("SARTRE", "tol", self._tol(), low=0.0, open_low=True)
 
     @staticmethod
     def _warn_unless_converged(fits: list[TargetFit], names: Sequence[str]) -> None:
         for fit in fits:
             if not fit.converged:
                 warnings.warn(
-                    f"The group lasso of target '{names[fit.target]}' stopped at a duality gap of {fit.gap:.2g}. "
-                    "Raise 'tol', or 'penalty'.",
+                    f"The group lasso of target '{names[fit.target]}' did not converge: it stopped at a duality gap of "
+                    f"{fit.gap:.2g}, so its edges are approximate. Raise 'tol' or 'penalty'.",
                     ConvergenceWarning,
                     stacklevel=4,
                 )

@@ -23,11 +23,10 @@ from sartre.additive.smoothing import Solved, solve_smooths, term_tests
 from sartre.prune.edges import TargetFit
 from sartre.prune.sartre.backward import Elimination
 from sartre.prune.sartre.constants import MANY_SPLINES, N_SPLINES, SMOOTHNESS_TOL
-from sartre.prune.sartre.screen import NullNorms, Screened, line_p_values, short_list, solve_calibrated
+from sartre.prune.sartre.screen import NullNorms, Screened, line_p_values, short_list, solve_calibrated, strongest_first
 from sartre.prune.sartre.select import AutomaticPruning
 
 if TYPE_CHECKING:
-    from sartre.additive.bases.trees import Embedding
     from sartre.additive.gram import Gram
     from sartre.additive.smooth_sums import SmoothTotals
     from sartre.data.row_source import Survey
@@ -124,6 +123,7 @@ class SummedSelection:
     ) -> list[TargetFit]:
         """Choose among the candidates, once per level; arguments as in `select.select`."""
         model = SumModel(self.gram, self._norms, target)
+        candidates = strongest_first(model, candidates)
         first = short_list(model, candidates, required, tol)
         elimination = Elimination(model, candidates, set(required))
         fits = []
@@ -157,7 +157,7 @@ class SummedPruning:
     survey : Survey
     sample : Table
         Its sample, without rows that repeat another.
-    embedding, seed, levels, tol, interactions, robust : as in `AutomaticPruning`, robust "auto" or False
+    levels, tol, interactions, robust : as in `AutomaticPruning`, robust "auto" or False
     n_jobs : int, optional
         Threads that count.
     """
@@ -166,8 +166,6 @@ class SummedPruning:
         self,
         survey: Survey,
         sample: Table,
-        embedding: Embedding,
-        seed: int,
         levels: Sequence[float],
         tol: float,
         n_jobs: int | None,
@@ -175,7 +173,7 @@ class SummedPruning:
     ) -> None:
         self._levels, self._tol = levels, tol
         self._needs_rows = bool(kinds["interactions"] or kinds["robust"])
-        self._sample = AutomaticPruning(sample, embedding, seed, levels, tol, **kinds)
+        self._sample = AutomaticPruning(sample, levels, tol, **kinds)
         counter = SmoothCounter.of(sample.values)
         self._selection = SummedSelection(counter, survey.total(counter.count, n_jobs))
 

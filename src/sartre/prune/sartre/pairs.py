@@ -24,18 +24,17 @@ from numpy.typing import NDArray
 
 from sartre.additive.bases.rank_polynomials import DEGREE, POLYNOMIAL_ORDERS
 from sartre.additive.kernels.pairs import block_squares, split_by_sign
-from sartre.additive.lasso import gradient_norms
 from sartre.additive.significance import weighted_chi_square_tail
 from sartre.prune.sartre.backward import variables_of
 from sartre.prune.sartre.constants import (
     ALL_PAIRS,
     FUNCTIONS_SHARE,
-    LOOKED_AT,
-    MOST_PAIRS,
     MOST_PROMISING,
+    PAIRS_TESTED,
     SCREENING_LEVEL,
-    WORTH_A_LOOK,
+    WORTH_TESTING,
 )
+from sartre.prune.sartre.robust import followed_by
 
 if TYPE_CHECKING:
     from sartre.additive.bases.rank_polynomials import PairBasis
@@ -62,21 +61,20 @@ def grow(elimination: Elimination, model: RowModel, search: PairSearch, chosen: 
     times that.
     """
     found, most = 0, model.n // FUNCTIONS_SHARE
-    while found < MOST_PAIRS:
+    while True:
         solved = elimination.fitted(chosen)
         if len(solved.columns) > most:
-            break
+            return chosen
         residual = model.residual(solved)
         tail = partial(_tail_in_model, model, solved, float(residual @ residual))
         bound = min(1.0, level * len(search.candidates) * (1 + found))
         best = search.best(_promising(model, search.candidates, chosen, residual), chosen, residual, tail, bound)
         best = best[: 1 + (most - len(solved.columns)) // DEGREE**2]
         if not best:
-            break
+            return chosen
         found += len(best)
         for first, second, _ in best:
             chosen = [*chosen, *(j for j in (first, second) if j not in chosen), (first, second)]
-    return chosen
 
 
 def found_pairs(elimination: Elimination, chosen: list[Term]) -> list[Pair]:
@@ -104,10 +102,8 @@ def _promising(
     inside = np.array(variables_of(chosen), dtype=np.intp)
     if len(candidates) <= ALL_PAIRS:
         return inside
-    size = np.abs(residual - residual.mean())
-    gradients = gradient_norms(model.shared.intervals, size, candidates) * np.sqrt(len(size)) / size.std()
-    norms = model.shared.interval_norms.at(SCREENING_LEVEL)[candidates]
-    ratio = gradients / np.maximum(norms, np.finfo(float).tiny)
+    norms = model.null_norms(SCREENING_LEVEL)[candidates]
+    ratio = followed_by(residual, model.shared.smooths, candidates) / np.maximum(norms, np.finfo(float).tiny)
     most = np.argsort(-ratio, kind="stable")[:MOST_PROMISING]
     return np.union1d(inside, candidates[most[ratio[most] > 1]])
 
@@ -155,10 +151,10 @@ class PairSearch:
         """
         rows, a, b = self._pairs(promising)
         values = self._statistics(rows, residual)[a, b] / float(residual @ residual) if len(a) else np.empty(0)
-        largest = np.argpartition(-values, LOOKED_AT)[:LOOKED_AT] if len(values) > LOOKED_AT else np.arange(len(values))
+        largest = np.argsort(-values, kind="stable")[:PAIRS_TESTED]
         found: list[Pair] = []
-        for place in largest[np.argsort(-values[largest], kind="stable")]:
-            least = min([min(1.0, WORTH_A_LOOK * bound), *(each.p_value for each in found)])
+        for place in largest:
+            least = min([min(1.0, WORTH_TESTING * bound), *(each.p_value for each in found)])
             independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
             if independent > max(least, bound):
                 break  # to save time: one exact tail in four is a third of this or less, and a weak pair is missed

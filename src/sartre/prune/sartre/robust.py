@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sartre.additive.lasso import gradient_norms
 from sartre.additive.significance import leverages
-from sartre.prune.sartre.constants import HEAVY_TAILS
+from sartre.prune.sartre.constants import HEAVY_TAILS, UNEQUAL_VARIANCE
 
 if TYPE_CHECKING:
     from sartre.additive.design import Design
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 def is_unsettled(model: RowModel, solved: Solved | None, candidates: NDArray[np.intp]) -> bool:
     """Return whether what a fit (None: of no term) leaves of the target calls for robust tests."""
-    shared = model.shared
-    return calls_for_robust(
-        model.residual(solved), shared.intervals, candidates, shared.strict_norms
-    ) or hides_heavy_tails(model, solved)
+    residual = model.residual(solved)
+    if has_heavy_tails(residual) or hides_heavy_tails(model, solved):
+        return True
+    level = UNEQUAL_VARIANCE / len(model.shared.smooths.rank)
+    return bool((followed_by(residual, model.shared.smooths, candidates) > model.null_norms(level)[candidates]).any())
 
 
 def has_heavy_tails(values: NDArray[np.float64]) -> bool:
@@ -31,18 +32,11 @@ def has_heavy_tails(values: NDArray[np.float64]) -> bool:
     return bool(np.mean(squares * squares) > (3 + HEAVY_TAILS) * squares.mean() ** 2)
 
 
-def calls_for_robust(
-    residual: NDArray[np.float64], intervals: Design, candidates: NDArray[np.intp], norms: NDArray[np.float64]
-) -> bool:
-    """Return whether a residual (n,) has heavy tails, or a size that follows one of the candidates.
-
-    norms (d,): what the size's gradient norm exceeds by chance with probability `UNEQUAL_VARIANCE` over all.
-    """
-    if has_heavy_tails(residual):
-        return True
+def followed_by(residual: NDArray[np.float64], smooths: Design, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return how closely the size of a residual (n,) follows each candidate: gradient norms, in standard units."""
     size = np.abs(residual - residual.mean())
-    gradients = gradient_norms(intervals, size, candidates)
-    return bool((gradients * np.sqrt(len(size)) > norms[candidates] * size.std()).any())
+    spread = max(float(size.std()), np.finfo(float).tiny)
+    return gradient_norms(smooths, size, candidates) * np.sqrt(len(size)) / spread
 
 
 def hides_heavy_tails(model: RowModel, solved: Solved | None) -> bool:

@@ -21,7 +21,7 @@ from sartre.additive.lasso import gradient_norms, solve, terms
 from sartre.additive.significance import robust_covariance
 from sartre.additive.smoothing import Solved, solve_smooths, term_tests
 from sartre.data.table import standardise_columns
-from sartre.prune.sartre.constants import SAMPLES_PER_LINE, SMOOTHNESS_TOL, UNEQUAL_VARIANCE
+from sartre.prune.sartre.constants import SAMPLES_PER_LINE, SMOOTHNESS_TOL
 from sartre.prune.sartre.pairs import PairResidual
 from sartre.prune.sartre.screen import NullNorms, Screened, line_p_values, solve_calibrated
 
@@ -87,20 +87,16 @@ class SharedRows(NamedTuple):
     """What all targets of a table share.
 
     X (n, d): the columns, standardised, missing values at the mean. square (d, d): their mean products, where lines of
-    all of them can be fitted at once; has_line (d,): which of them have a line (levels have none). intervals to screen
-    with and interval_norms, their null norms; strict_norms (d,), those at the level of unequal variances. smooths to
-    decide with, smooth_norms and the functions themselves. pairs: what pairs are made of, where they are wanted.
-    robust: whether the tests are to hold whatever the variance of the noise.
+    all of them can be fitted at once; has_line (d,): which of them have a line (levels have none). smooths: the smooth
+    functions of every column, as a design and, in functions, as columns; norms: what their gradients exceed by chance.
+    pairs: what pairs are made of, where they are wanted. robust: whether the tests must hold for unequal variances.
     """
 
     X: NDArray[np.float64]
     square: NDArray[np.float64] | None
     has_line: NDArray[np.bool_]
-    intervals: Design
-    interval_norms: NullNorms
-    strict_norms: NDArray[np.float64]
     smooths: Design
-    smooth_norms: NullNorms
+    norms: NullNorms
     functions: SmoothFunctions
     pairs: PairBasis | None
     robust: bool
@@ -108,7 +104,6 @@ class SharedRows(NamedTuple):
 
 def share_rows(
     X: NDArray[np.float64],
-    intervals: Design,
     smooths: Design,
     pairs: PairBasis | None,
     *,
@@ -122,16 +117,12 @@ def share_rows(
     """
     standardised = standardise_columns(X)
     n, d = X.shape
-    interval_norms = NullNorms(intervals.spectra)
     return SharedRows(
         X=standardised,
         square=standardised.T @ standardised / n if SAMPLES_PER_LINE * d <= n else None,
         has_line=~np.isin(np.arange(d), list(nominal)),
-        intervals=intervals,
-        interval_norms=interval_norms,
-        strict_norms=interval_norms.at(UNEQUAL_VARIANCE / d),
         smooths=smooths,
-        smooth_norms=NullNorms(smooths.spectra),
+        norms=NullNorms(smooths.spectra),
         functions=SmoothFunctions(standardised, smooths, shared=many_targets),
         pairs=pairs,
         robust=robust,
@@ -160,14 +151,14 @@ class RowModel:
         self._gram = Gram(len(y), np.empty((0, 0)), np.empty((0, 1)), np.ones(1), nothing, nothing, np.empty(0))
 
     def screened(self, candidates: NDArray[np.intp], level: float, tol: float) -> Screened:
-        """Return what the group lasso over intervals selects at a level."""
-        intervals, y = self.shared.intervals, self.y
-        weights = self.shared.interval_norms.at(level)[candidates] / np.sqrt(self.n)
+        """Return what the group lasso over smooth functions selects at a level."""
+        smooths, y = self.shared.smooths, self.y
+        weights = self.null_norms(level)[candidates] / np.sqrt(self.n)
         solution = solve_calibrated(
-            lambda penalty, start: solve(intervals, y, candidates, penalty, weights=weights, start=start, tol=tol),
+            lambda penalty, start: solve(smooths, y, candidates, penalty, weights=weights, start=start, tol=tol),
             float(np.std(y)),
         )
-        return Screened(terms(intervals, y, solution), solution.gap, solution.converged)
+        return Screened(terms(smooths, y, solution), solution.gap, solution.converged)
 
     def lines(self, candidates: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the candidates that have a line, and the p-value of each in the linear model of all of them."""
@@ -180,7 +171,7 @@ class RowModel:
 
     def null_norms(self, level: float) -> NDArray[np.float64]:
         """Return what the pull of each variable's smooth functions exceeds by chance with this probability, (d,)."""
-        return self.shared.smooth_norms.at(level)
+        return self.shared.norms.at(level)
 
     def pulls(self, solved: Solved | None, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the norms of the candidates' smooth gradients on what a fit leaves, in standard units."""
@@ -261,7 +252,7 @@ class RowModel:
 
     def _pair_basis(self) -> PairBasis:
         if self.shared.pairs is None:
-            raise ValueError("A pair needs functions to be made of.")
+            raise ValueError("A pair needs basis functions.")
         return self.shared.pairs
 
     def _add(self, new_terms: list[Term]) -> None:

@@ -20,10 +20,8 @@ from scipy.special import stdtr
 
 from sartre.additive.significance import weighted_chi_square_quantile
 from sartre.prune.sartre.constants import (
-    CALIBRATION_ROUNDS,
     MOST_BY_CHANCE,
     SAMPLES_PER_LINE,
-    SAMPLES_PER_LISTED,
     SCREENING_LEVEL,
 )
 
@@ -59,12 +57,17 @@ def short_list(model: TargetModel, candidates: NDArray[np.intp], required: Colle
     level = screening_level(len(candidates))
     screened = model.screened(candidates, level, tol)
     margins = dict(zip(screened.terms.variables.tolist(), screened.terms.margin.tolist(), strict=True))
-    passing = sorted(margins, key=margins.__getitem__, reverse=True)[: max(1, model.n // SAMPLES_PER_LISTED)]
-    if SAMPLES_PER_LINE * len(candidates) <= model.n:  # intervals see little of many weak straight effects
+    passing = list(margins)
+    if SAMPLES_PER_LINE * len(candidates) <= model.n:  # the lasso misses weak straight effects among many
         lines, p_value = model.lines(candidates)
         passing += lines[p_value < level].tolist()
     variables: list[Term] = [j for j in candidates.tolist() if j in {*passing, *required}]
     return ShortList(variables, margins, screened.gap, screened.converged)
+
+
+def strongest_first(model: TargetModel, candidates: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Sort candidates by their pull at the target, so that no result depends on the position of a column."""
+    return candidates[np.argsort(-model.pulls(None, candidates), kind="stable")]
 
 
 def screening_level(n_candidates: int) -> float:
@@ -108,7 +111,7 @@ class NullNorms:
 
 
 def solve_calibrated(solve: Callable[[float, Any], Any], spread: float) -> Any:
-    """Fit a lasso with the penalty sigma, sigma estimated from the residual along the way.
+    """Fit a lasso with the target's spread as penalty, then with that of what it leaves (the scaled lasso, two rounds).
 
     Parameters
     ----------
@@ -118,9 +121,7 @@ def solve_calibrated(solve: Callable[[float, Any], Any], spread: float) -> Any:
         The target's standard deviation, the first sigma.
     """
     solution = solve(spread, None)
-    for _ in range(CALIBRATION_ROUNDS - 1):
-        solution = solve(solution.residual_spread, solution)
-    return solution
+    return solve(solution.residual_spread, solution)
 
 
 def line_p_values(n: int, square: NDArray[np.float64], cross: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,9 +1,9 @@
 """How the parents of one target are chosen, with an automatic penalty: the steps, from top to bottom.
 
-A loose lasso makes a short list (`screen.py`), which is fitted by smooth functions and pruned by tests (`backward.py`).
-Pairs that act together are added while the best one explains more of the residual than chance would (`pairs.py`), and
-everything is tested once more. Where the residual calls for it (`robust.py`), all of it is done again with robust
-tests, on normal scores of the columns' ranks.
+A loose lasso over smooth functions makes a short list (`screen.py`), which is fitted again without shrinkage and pruned
+by tests (`backward.py`). Pairs that act together are added while the best one explains more of the residual than chance
+would (`pairs.py`), and everything is tested once more. Where the residual calls for it (`robust.py`), all of this is
+repeated with robust tests, on normal scores of the columns' ranks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from sartre.additive.bases.rank_polynomials import pair_basis
 from sartre.additive.bases.splines import smooth_bases
-from sartre.additive.bases.trees import interval_bases
 from sartre.additive.design import prepare
 from sartre.data.checks import near_copies
 from sartre.data.table import normal_scores, standardise
@@ -28,11 +27,10 @@ from sartre.prune.sartre.constants import FEWEST_VALUES, FILLED, N_SPLINES, NEAR
 from sartre.prune.sartre.pairs import PairSearch, found_pairs, grow
 from sartre.prune.sartre.robust import is_unsettled
 from sartre.prune.sartre.rows import RowModel, SharedRows, share_rows
-from sartre.prune.sartre.screen import short_list
+from sartre.prune.sartre.screen import short_list, strongest_first
 from sartre.settings import listed
 
 if TYPE_CHECKING:
-    from sartre.additive.bases.trees import Embedding
     from sartre.data.table import Table
 
 
@@ -61,6 +59,7 @@ def select(
     required : sequence of ints
         Candidates that stay whatever their test says.
     """
+    candidates = strongest_first(model, candidates)
     first = short_list(model, candidates, required, tol)
     elimination = Elimination(model, candidates, set(required))
     search = None if model.shared.pairs is None else PairSearch(model.shared.pairs, candidates)
@@ -103,9 +102,6 @@ class AutomaticPruning:
     Parameters
     ----------
     table : Table
-    embedding : Embedding
-        Of the intervals to screen with.
-    seed : int
     levels : sequence of floats
         Each gives one result per target.
     tol : float
@@ -118,8 +114,6 @@ class AutomaticPruning:
     def __init__(
         self,
         table: Table,
-        embedding: Embedding,
-        seed: int,
         levels: Sequence[float],
         tol: float,
         *,
@@ -127,7 +121,7 @@ class AutomaticPruning:
         robust: bool | str,
         many_targets: bool = True,
     ) -> None:
-        self._table, self._embedding, self._seed, self._levels, self._tol = table, embedding, seed, levels, tol
+        self._table, self._levels, self._tol = table, levels, tol
         self._interactions, self._robust, self._many_targets = interactions, robust, many_targets
         self._lock, self._shared = Lock(), dict[bool, SharedRows]()
 
@@ -181,13 +175,12 @@ class AutomaticPruning:
         """Return what the plain or the robust tests of all targets share, made when it is first asked for."""
         with self._lock:
             if robust not in self._shared:
-                X, names, nominal = self._table.values, self._table.names, self._table.nominal
+                X, nominal = self._table.values, self._table.nominal
                 if robust:
                     X = normal_scores(X)
                     X[:, list(nominal)] = self._table.values[:, list(nominal)]
                 self._shared[robust] = share_rows(
                     X,
-                    intervals=prepare(X, interval_bases(X, names, self._embedding, self._seed, nominal)),
                     smooths=prepare(X, smooth_bases(X, N_SPLINES, nominal)),
                     pairs=pair_basis(X, nominal) if self._interactions else None,
                     robust=robust,
@@ -246,25 +239,25 @@ def _cannot_repeat(rows: NDArray[np.float64]) -> bool:
 
 
 def warn_about_repeats(table: Table, kept: Table, what: str, consequence: str, stacklevel: int) -> None:
-    """Tell how many rows of a table were not kept because they repeat another, if any."""
+    """Warn if rows of a table were left out because they repeat another row."""
     n, left_out = len(table.values), len(table.values) - len(kept.values)
     if left_out:
         warnings.warn(
-            f"{left_out} of {n} {what} repeat another row, which these columns do not do by chance (a bootstrap "
-            f"sample? a join?). {consequence}",
+            f"{left_out} of {n} {what} repeat another row, which does not happen by chance in these columns "
+            f"(perhaps they come from a bootstrap sample or a join). {consequence}",
             UserWarning,
             stacklevel=stacklevel + 1,
         )
 
 
 def warn_about_near_copies(table: Table, stacklevel: int) -> None:
-    """Name columns that say the same as another."""
+    """Warn about columns that are near copies of another."""
     numbers = np.setdiff1d(np.arange(table.shape[1]), list(table.nominal))
     pairs = near_copies(table.values[:, numbers]) if len(table.values) >= FEWEST_VALUES else []
     if pairs:
         shown = listed(f"{table.names[numbers[a]]} ~ {table.names[numbers[b]]}" for a, b in pairs)
         warnings.warn(
-            f"Columns that are nearly copies of each other: {shown}. Which of them has an edge is arbitrary. "
+            f"Some columns are near copies of each other: {shown}. Which of them gets an edge is arbitrary. "
             "Keep one of each.",
             UserWarning,
             stacklevel=stacklevel + 1,
