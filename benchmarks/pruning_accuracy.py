@@ -1,6 +1,6 @@
 """Compare the graphs of all pruners with the true order given: `make bench-accuracy`.
 
-    .venv-bench/bin/python benchmarks/pruning_accuracy.py [families] [nulls] [noise] [trees] [--seeds 10] [--nodes 20]
+    .venv-bench/bin/python benchmarks/pruning_accuracy.py [families] [nulls] [noise] [--seeds 10] [--nodes 20]
 
 families: ER and SF graphs with d (1) or 4d (4) edges. In SF graphs every edge points from the older to the newer node;
     SF4 is also run with random orientation. --mechanism and --linear-fraction change how effects are drawn ("gp" by
@@ -8,7 +8,6 @@ families: ER and SF graphs with d (1) or 4d (4) edges. In SF graphs every edge p
 nulls: false edges on independent columns, d = 20: Gaussian, Laplace, t(3), discrete, and rows drawn with replacement.
 noise: ER1 with noise whose variance depends on the parents, weakly (the simulator's noise) or strongly, d = 15,
     n = 1000; and ER1 with a near copy of a column added.
-trees: how little the numbers of trees and leaves matter to the automatic penalty.
 
 The tables show means over the seeds. A reversed edge counts once.
 """
@@ -29,7 +28,7 @@ import numpy as np
 from _peers import cam_by_mgcv, cam_by_pygam, has_mgcv
 
 from sartre.metrics import edge_precision, edge_recall, shd, sid
-from sartre.prune import DAS, SARTRE, CAMPruning, Embedding
+from sartre.prune import DAS, SARTRE, CAMPruning
 from sartre.simulate import random_dag, simulate
 from sartre.simulate.mechanisms import gp_exact
 
@@ -184,29 +183,13 @@ def noise(arguments: argparse.Namespace, methods: dict[str, Method]) -> None:
     print(markdown(["data", "method", "SHD", "precision", "recall", "edges"], rows))
 
 
-def trees(arguments: argparse.Namespace, _: dict[str, Method]) -> None:
-    """Print the SHD of the automatic penalty by the numbers of trees and leaves."""
-    sizes = [(1, 8), (5, 4), (5, 8), (5, 16), (20, 8)]
-    methods = {
-        f"{n_trees} trees, {leaves} leaves": by(
-            lambda n_trees=n_trees, leaves=leaves: SARTRE(
-                embedding=Embedding(n_trees=n_trees, max_leaves=leaves), random_state=0
-            )
-        )
-        for n_trees, leaves in sizes
-    }
-    rows = [row for family in ("ER1", "ER4", "SF1", "SF4") for row in evaluate(methods, family, arguments)]
-    print(f"\nSARTRE(), d = {arguments.nodes}, n = {arguments.samples}, {told(arguments)}\n")
-    print(markdown(["family", "embedding", "SHD", "SID", "precision", "recall", "seconds"], rows))
-
-
-PARTS = {"families": families, "nulls": nulls, "noise": noise, "trees": trees}
+PARTS = {"families": families, "nulls": nulls, "noise": noise}
 
 
 def main() -> None:
     """Print the requested tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", help="families, nulls, noise or trees; families by default")
+    parser.add_argument("parts", nargs="*", help="families, nulls or noise; families by default")
     parser.add_argument("--nodes", type=int, default=20)
     parser.add_argument("--samples", type=int, default=2000)
     parser.add_argument("--mechanism", default="gp")

@@ -200,9 +200,7 @@ def test_a_target_that_does_not_converge_is_named(data, order, monkeypatch):
 
     solve = module.solve_path
     monkeypatch.setattr(module, "solve_path", lambda *args, **kwargs: solve(*args, **kwargs, max_epochs=1))
-    with pytest.warns(
-        ConvergenceWarning, match=r"target '.*' did not converge.* Raise 'tol'"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"target '.*' did not converge.* Raise 'tol'"):
         SARTRE(penalty=0.001, random_state=0).fit(data.X, order)
 
 

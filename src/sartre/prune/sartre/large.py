@@ -1,11 +1,11 @@
 """The automatic method for many rows: what pairwise sums can tell comes from all of them, the rest from a sample.
 
 One pass over the rows adds up inner products of smooth functions, from which parents are screened, fitted and tested as
-they are from rows; the lasso is on the smooth functions themselves. Pairs of variables and robust variances need the
-rows: the sample's, which the functions are learnt from.
+they are from rows. Pairs of variables and robust variances need rows: those of the sample that the functions are learnt
+from.
 
-With very many rows the least misfit of a function is significant, and looks like an effect of whatever else depends on
-its variable. So what was chosen is fitted once more by smooths with many more knots, and pruned again.
+With very many rows even a small misfit of a function is significant, and looks like an effect of whatever else depends
+on its variable. So what was chosen is fitted once more by smooths with many more knots, and pruned again.
 """
 
 from __future__ import annotations
@@ -145,12 +145,12 @@ class SummedSelection:
 
 
 class SummedPruning:
-    """Parents from tests on all rows; pairs and, where they are called for, robust tests from the sample.
+    """Parents from tests on all rows where sums tell all there is to tell, and otherwise from the sample.
 
-    A target's parents are first chosen among additive models of all rows. With these as required, the sample is
-    searched for pairs, and what they bring is added; where there are some, parents that are in none of them must be
-    found on the sample too. Where the sample's residual calls for robust tests, all of the target's tests are the
-    robust ones on the sample.
+    Sums over the rows are enough for additive models with equal variances. Where the sample shows that variables act on
+    the target together, or that its tests must be robust, the sample decides on all of its parents: in a model without
+    pairs, what a pair does looks like an effect of whatever else depends on its variables, and with many rows the least
+    of it is significant.
 
     Parameters
     ----------
@@ -184,50 +184,8 @@ class SummedPruning:
         if len(usable) == 0 or rank[target] == 0:
             return [TargetFit(target, usable[:0])] * len(self._levels)
         kept = usable[np.isin(usable, required)]
-        additive = self._selection.select(target, usable, self._levels, self._tol, kept.tolist())
-        if not self._needs_rows:
-            return additive
-        fits = [self._joined(fit, usable, kept, level) for fit, level in zip(additive, self._levels, strict=True)]
-        if any(fit.robust for fit in fits):  # of one target all tests are of one kind
-            return self._sample.fit(target, usable, kept)
-        return fits
-
-    def _joined(
-        self, additive: TargetFit, usable: NDArray[np.intp], required: NDArray[np.intp], level: float
-    ) -> TargetFit:
-        """Add what the sample's rows tell of a target to what all rows do."""
-        (found,) = self._sample.fit(additive.target, usable, np.union1d(required, additive.parents), [level])
-        if found.robust:
-            return found
-        paired = [j for pair in found.pairs for j in pair[:2]]
-        new = np.isin(found.parents, paired) & ~np.isin(found.parents, additive.parents)
-        stays = self._confirmed(additive, usable, required, paired, level)
-        return additive._replace(
-            pairs=found.pairs,
-            **{
-                name: np.concatenate(
-                    [np.asarray(getattr(additive, name))[stays], np.asarray(getattr(found, name))[new]]
-                )
-                for name in ("parents", "strength", "margin", "p_value")
-            },
-        )
-
-    def _confirmed(
-        self,
-        additive: TargetFit,
-        usable: NDArray[np.intp],
-        required: NDArray[np.intp],
-        paired: list[int],
-        level: float,
-    ) -> NDArray[np.bool_]:
-        """Return which additive parents stay where pairs act on the target.
-
-        What a pair does looks, in a model without pairs, like an effect of whatever else depends on its variables, and
-        of many rows the least of it is significant. So the others must be among what the sample finds, pairs included.
-        """
-        parents = additive.parents
-        unpaired = ~np.isin(parents, [*paired, *required])
-        if not paired or not unpaired.any():
-            return np.ones(len(parents), dtype=bool)
-        (found,) = self._sample.fit(additive.target, usable, required, [level])
-        return ~unpaired | np.isin(parents, found.parents)
+        if self._needs_rows:
+            fits = self._sample.fit(target, usable, kept)
+            if any(fit.pairs or fit.robust for fit in fits):
+                return fits
+        return self._selection.select(target, usable, self._levels, self._tol, kept.tolist())
