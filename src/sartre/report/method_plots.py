@@ -33,8 +33,8 @@ _ROWS = 40  # rows of the table that an overview shows
 def plot_embedding(model: CausalDiscovery, X: Any, variable: int | str, *, ax: Axes | None = None) -> Axes:
     """Draw how the paper splits a variable into intervals: its histogram, and below it the leaves of each random tree.
 
-    This is the paper's Figure 3. The intervals are those of the fit if its penalty is a number and ``random_state`` an int;
-    with ``penalty="auto"``, which uses smooth functions instead, they are those that the paper's method would use.
+    This is the paper's Figure 3. The intervals are those of the fit if its penalty is a number and its ``random_state``
+    an int. With ``penalty="auto"``, which uses smooth functions, they are those that the paper's method would use.
 
     Parameters
     ----------
