@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from experiments.figure_breaks import change_of
-from experiments.runner import MEASURES, TRIALS_OF_COSTLY
+from experiments.runner import MEASURES, TRIALS_OF_COSTLY, read_rows
 from experiments.study import FIRST_SEED, SETTINGS
 from experiments.table_real import PRINTED
 
@@ -62,6 +62,7 @@ here* if fewer than one in four do.
 
 def read(file: Path) -> pd.DataFrame:
     """Read a study's results; ``seconds`` is the sum of both steps, ``study_data`` names the kind of data."""
+    read_rows(file)  # refuses a damaged file
     frame = pd.read_csv(file, keep_default_na=False, na_values=dict.fromkeys(MEASURES, ""))
     failed = int(frame["shd"].isna().sum())  # runs of peers that gave no graph, or none in time
     frame = frame[frame["shd"].notna()].reset_index(drop=True)

@@ -2,7 +2,8 @@
 
 A row of results is a cell, a trial and its measures. A finished row is written at once, atomically, to a file named by
 its settings. At the end, or when the study is run again after it was killed, these files are merged into the study's
-CSV file. If a CSV file is deleted, the next run creates it again with the same numbers.
+CSV file. If a CSV file is deleted, the next run creates it again with the same numbers. A second run of a study waits
+for the first, and then does what is left.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ import hashlib
 import io
 import json
 import logging
+import math
+import sys
 import warnings
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed, parallel_config
@@ -33,7 +37,7 @@ from sartre.compute.files import write_text_atomically
 from sartre.metrics import edge_f1, edge_precision, edge_recall, order_divergence, shd, sid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     import pandas as pd
@@ -50,6 +54,8 @@ MEASURES = (
     *("sid", "sid_swapped", "f1", "precision", "recall"),
 )
 HEADER = (*SETTINGS, "trial", *MEASURES)
+_RESTORE = "Restore the file, or delete what is damaged, and it is computed again."
+NUMBERS = ("nodes", "samples", "linear_fraction", "hidden", "trial", *MEASURES)
 
 
 class Results:
@@ -58,13 +64,9 @@ class Results:
     def __init__(self, folder: Path, study: str) -> None:
         self.file, self._parts = folder / f"{study}.csv", folder / f".{study}"
         self.orders = folder / ".orders"
-        self._rows: dict[str, Row] = {}
-        if self.file.exists():
-            with self.file.open(encoding="utf-8", newline="") as lines:
-                self._rows = {_key(row): row for row in csv.DictReader(lines)}
-        for part in sorted(self._parts.glob("*.json")):
-            row = json.loads(part.read_text(encoding="utf-8"))
-            self._rows[_key(row)] = row
+        newer = self._newer()  # before the CSV file: a run that ends meanwhile moves rows from these files to that one
+        self._rows: dict[str, Row] = {_key(row): row for row in read_rows(self.file)} if self.file.exists() else {}
+        self._rows |= {_key(row): row for row in newer.values()}
 
     def has(self, cell: Cell, trial: int) -> bool:
         """Return whether there is a row for a cell and a trial."""
@@ -77,8 +79,8 @@ class Results:
 
     def collect(self, cells: Iterable[Cell]) -> None:
         """Write all rows to the CSV file, in the order of the cells, and remove the files of single rows."""
-        parts = sorted(self._parts.glob("*.json"))
-        self._rows |= {part.stem: json.loads(part.read_text(encoding="utf-8")) for part in parts}
+        newer = self._newer()
+        self._rows |= {_key(row): row for row in newer.values()}
         if not self._rows:
             return
         place = {tuple(cell.settings().values()): k for k, cell in enumerate(cells)}
@@ -92,10 +94,71 @@ class Results:
         writer.writeheader()
         writer.writerows(sorted(self._rows.values(), key=rank))
         write_text_atomically(self.file, text.getvalue())
-        for part in parts:
-            part.unlink()
-        if self._parts.exists():
+        for part in (*newer, *self._parts.glob(".*.tmp")):  # a killed run leaves temporary files
+            part.unlink(missing_ok=True)
+        with suppress(OSError):  # it does not exist, or another file is in it
             self._parts.rmdir()
+
+    def _newer(self) -> dict[Path, Row]:
+        """Return the rows that have their own files."""
+        rows: dict[Path, Row] = {}
+        for part in sorted(self._parts.glob("*.json")):
+            with suppress(FileNotFoundError, json.JSONDecodeError):  # moved to the CSV file by another run, or damaged
+                rows[part] = json.loads(part.read_text(encoding="utf-8"))
+        return rows
+
+
+def read_rows(file: Path) -> list[Row]:
+    """Return the rows of a CSV file of results; a damaged one is refused, with the line and the value."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"'{file}' must be a text in UTF-8. Got other bytes. {_RESTORE}") from None
+    reader = csv.DictReader(io.StringIO(text))
+    if tuple(reader.fieldnames or ()) != HEADER:
+        names = f"the {len(HEADER)} names from {HEADER[0]} to {HEADER[-1]}"
+        raise ValueError(
+            f"The first line of '{file}' must hold {names}. Got '{text[:40].split(chr(10))[0]}'. {_RESTORE}"
+        )
+    rows = []
+    for row in reader:
+        _check_row(row, f"Line {reader.line_num} of '{file}'")
+        rows.append(row)
+    if not text.endswith("\n"):
+        raise ValueError(
+            f"The last line of '{file}' must be whole. Got '...{text[-20:]}' without a line end. {_RESTORE}"
+        )
+    return rows
+
+
+def _check_row(row: dict[Any, Any], place: str) -> None:
+    """Refuse a row that does not have every value, and a number where one is needed; a failed run has no measures."""
+    count = sum(isinstance(value, str) for value in row.values()) + len(row.get(None, ()))  # None: beyond the header
+    if count != len(HEADER):
+        raise ValueError(f"{place} must have {len(HEADER)} values. Got {count}. {_RESTORE}")
+    optional = MEASURES if not any(row[name] for name in MEASURES) else ("order_divergence",)
+    for name in NUMBERS:
+        if not (_is_number(row[name]) or (name in optional and not row[name])):
+            raise ValueError(f"{place} must have a number for {name}. Got '{row[name]}'. {_RESTORE}")
+
+
+@contextmanager
+def alone(study: str, folder: Path) -> Iterator[None]:
+    """Let one process at a time run a study in a folder: wait for the others, and make them wait.
+
+    The lock ends with the process, however it ends. Windows has no such lock; there, runs must not overlap.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f".{study}.lock").open("w") as file:
+        if sys.platform != "win32":
+            import fcntl  # noqa: PLC0415 - Windows does not have it
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                logger.info("%s: waiting for another run of this study", study)
+                fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def missing(study: Study, results: Results, trials: int, *, quick: bool) -> list[tuple[Data, int, list[Cell]]]:
@@ -119,7 +182,11 @@ def expected(todo: list[tuple[Data, int, list[Cell]]], jobs: int) -> float:
 
 def run(study: Study, folder: Path, trials: int, jobs: int, *, quick: bool) -> Path:
     """Run the cells of a study that are missing, and return its CSV file."""
-    results = Results(folder, study.name)
+    with alone(study.name, folder):
+        return _run(study, Results(folder, study.name), trials, jobs, quick=quick)
+
+
+def _run(study: Study, results: Results, trials: int, jobs: int, *, quick: bool) -> Path:
     todo = missing(study, results, trials, quick=quick)
     if not peers.is_ready():
         left = ((data, trial, [cell for cell in cells if not needs_peers(cell)]) for data, trial, cells in todo)
@@ -192,6 +259,12 @@ def compare(dag: Dag, adjacency: NDArray[Any]) -> dict[str, float]:
 def _key(row: Row) -> str:
     settings = [row[name] for name in (*SETTINGS, "trial")]
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:24]
+
+
+def _is_number(text: str) -> bool:
+    with suppress(ValueError):
+        return math.isfinite(float(text))
+    return False
 
 
 def _text(value: float | str) -> str:

@@ -35,7 +35,7 @@ ROOMS = [  # each may import from itself and from those before it
 ]
 BESIDE = {  # packages outside the method: they import only a few others, and the method does not import them
     "metrics": {"settings", "data", "graph", "knowledge", "additive", "metrics"},
-    "simulate": {"settings", "data", "graph", "simulate"},
+    "simulate": {"settings", "compute", "data", "graph", "simulate"},
     "datasets": {"settings", "data", "graph", "simulate", "datasets"},
 }
 LATE = {  # imports inside functions that do not point back: they are slow and seldom needed

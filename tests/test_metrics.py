@@ -224,3 +224,19 @@ def test_sortability_goes_by_names_and_knows_no_answer_without_edges():
     assert np.isnan(sortability(X, np.zeros((2, 2)))).all()
     with pytest.raises(ValueError, match=r"'dag' must have as many variables as the table has columns, 2\. Got 3"):
         sortability(X, np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("measure", [*COUNTS, *SHARES])
+def test_frames_of_one_graph_with_permuted_labels_are_the_same_graph(measure):
+    truth = Dag.from_edges([("a", "b"), ("b", "c"), ("d", "c")])
+    frame = pd.DataFrame(truth.adjacency, index=truth.names, columns=truth.names)
+    other = frame.loc[["c", "a", "d", "b"], ["b", "d", "c", "a"]]
+    best = 0 if measure in COUNTS else 1
+    assert measure(frame, other) == measure(truth, other) == measure(other, truth) == best
+
+
+def test_sortability_and_orders_go_by_the_labels_of_a_frame():
+    X = pd.DataFrame(exactly(np.array([[1.0, 1], [1, 2]])), columns=["a", "b"])
+    frame = pd.DataFrame([[0, 0], [1, 0]], index=["b", "a"], columns=["b", "a"])
+    assert sortability(X, frame).variance == 1.0
+    assert order_divergence(frame, ["b", "a"]) == 1

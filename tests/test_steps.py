@@ -14,8 +14,10 @@ from sklearn.ensemble import RandomForestRegressor
 import sartre.order
 import sartre.prune
 from sartre import CausalDiscovery, Knowledge
+from sartre.evidence.stability import stability
 from sartre.order import RESIT, SCORE, FixedOrder, OrderSearch, VarianceSort
-from sartre.prune import DAS, SARTRE, CAMPruning
+from sartre.order.caps import parent_score
+from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning
 from sartre.steps import Cost, Findings, StepTags, findings_of, fit_within, fresh, tags_of
 
 PUBLIC = [getattr(module, name) for module in (sartre.order, sartre.prune) for name in module.__all__]
@@ -75,7 +77,7 @@ def test_tags_follow_the_settings():
     assert tags_of(SARTRE(penalty=0.1)).counting_cost is None
     assert tags_of(SCORE(max_samples=70)).costs == (Cost("SCORE", 70),)
     assert tags_of(SCORE(exact=True)).costs == (Cost("SCORE exact"),)
-    assert tags_of(OrderSearch(VarianceSort())).costs == (Cost("VarianceSort"), Cost("OrderSearch"))
+    assert tags_of(OrderSearch(VarianceSort())).costs == (Cost("VarianceSort"), Cost("OrderSearch", serial=True))
     assert tags_of(OrderSearch(Foreign())).costs is None
     assert not tags_of(FixedOrder([0, 1])).learns_order
 
@@ -174,8 +176,6 @@ def test_false_and_zero_are_settings():
 def test_anything_but_an_estimator_is_refused():
     with pytest.raises(TypeError, match="Cannot clone object"):
         fresh("SCORE")
-    with pytest.raises(TypeError, match="Cannot clone object"):
-        CausalDiscovery(order="SCORE").fit(np.random.default_rng(0).normal(size=(20, 2)))
 
 
 # Fits under constraints
@@ -246,3 +246,61 @@ def test_a_step_that_does_not_set_what_it_must_is_refused_by_name():
         CausalDiscovery(order=Forgetful()).fit(X)
     with pytest.raises(TypeError, match=r"Forgetful\.fit must set 'adjacency_matrix_'"):
         CausalDiscovery(FixedOrder([0, 1]), Forgetful()).fit(X)
+
+
+TABLE = np.random.default_rng(0).normal(size=(60, 3))
+ESTIMATORS = [CausalDiscovery, *STEPS]
+
+
+def refused(estimator, error, text):
+    """Fit an estimator that must say this before it does any work."""
+    order = [[0, 1, 2]] if estimator.__class__.__module__.startswith("sartre.prune") else []
+    with pytest.raises(error, match=text):
+        estimator.fit(TABLE, *order)
+
+
+@pytest.mark.parametrize("step", [step for step in ESTIMATORS if "n_jobs" in inspect.signature(step).parameters])
+@pytest.mark.parametrize(("n_jobs", "error"), [(0, ValueError), (1.5, TypeError), ("2", TypeError), (True, TypeError)])
+def test_numbers_of_jobs_are_checked(step, n_jobs, error):
+    text = rf"The 'n_jobs' parameter of {step.__name__} must be None or an int other than 0\. Got {n_jobs!r} instead\."
+    refused(step(n_jobs=n_jobs), error, text)
+
+
+def test_functions_check_their_jobs_too():
+    for owner, call in (
+        ("stability", lambda: stability(CausalDiscovery(), TABLE, n_jobs=0)),
+        ("parent_score", lambda: parent_score(TABLE, n_jobs=0)),
+    ):
+        with pytest.raises(ValueError, match=rf"The 'n_jobs' parameter of {owner} must be"):
+            call()
+
+
+@pytest.mark.parametrize("step", [step for step in ESTIMATORS if "random_state" in inspect.signature(step).parameters])
+@pytest.mark.parametrize(("seed", "error"), [(-1, ValueError), (1.5, TypeError), ([1], TypeError), (True, TypeError)])
+def test_seeds_are_checked_whether_or_not_they_are_needed(step, seed, error):
+    if step.__name__ == "DiffAN":
+        pytest.importorskip("torch")
+    refused(step(random_state=seed), error, rf"The 'random_state' parameter of {step.__name__} must be an int")
+
+
+def test_a_generator_is_a_seed_and_checking_does_not_advance_it():
+    generator = np.random.default_rng(0)
+    SCORE(random_state=generator).fit(TABLE)
+    assert generator.bytes(4) == np.random.default_rng(0).bytes(4)
+
+
+@pytest.mark.parametrize("exact", ["x", 1, None])
+def test_exact_is_true_or_false(exact):
+    refused(SCORE(exact=exact), TypeError, rf"The 'exact' parameter of SCORE must be a bool\. Got {exact!r} instead\.")
+
+
+@pytest.mark.parametrize("value", [["a", "b"], SCORE, "SCORE"])
+def test_a_setting_that_holds_a_step_takes_nothing_else(value):
+    known = r"must be an orderer such as SCORE\(\), or FixedOrder\(\[...\]\) for a known order\. Got "
+    refused(CausalDiscovery(order=value), TypeError, f"The 'order' parameter of CausalDiscovery {known}")
+    refused(OrderSearch(start=value), TypeError, f"The 'start' parameter of OrderSearch {known}")
+    for outer in (CausalDiscovery, DAS, CaPSPruning):
+        text = rf"The 'prune' parameter of {outer.__name__} must be a pruner such as SARTRE\(\)\. Got "
+        refused(outer(prune=value), TypeError, text)
+    with pytest.raises(TypeError, match="The 'order' parameter of CausalDiscovery"):
+        CausalDiscovery(order=value).plan((100, 3))

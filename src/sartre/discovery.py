@@ -16,6 +16,7 @@ from sartre.data.batches import MISSING_IN_BATCHES
 from sartre.data.category_codes import scored
 from sartre.data.checks import MIN_ROWS, as_table
 from sartre.data.missing import imputed, read_table
+from sartre.data.row_dependence import warn_about_dependent_rows
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
 from sartre.evidence.diagnostics import Diagnostics, diagnose
@@ -26,8 +27,8 @@ from sartre.order import OrderSearch
 from sartre.prune import SARTRE
 from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
 from sartre.scm import StructuralModel
-from sartre.settings import check_choice, listed, seed_of
-from sartre.steps import findings_of, fit_within, fresh, promised, tags_of
+from sartre.settings import check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
+from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, fresh, promised, tags_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +56,8 @@ class CausalDiscovery(BaseEstimator):
     missing : "error", "drop", "bin" or "impute"
         How to treat missing values; see the notes below.
     n_jobs, random_state : optional
-        Passed on to every step that has such a setting and leaves it at None.
+        Passed on to every step that has such a setting and leaves it at None. More jobs pay with many rows or targets
+        (`SARTRE` and `CAMPruning` fit targets in threads); the default order hardly uses them.
 
     Attributes
     ----------
@@ -144,18 +146,18 @@ class CausalDiscovery(BaseEstimator):
             At least 10 rows and 2 columns, of numbers or of categories.
         """
         start = perf_counter()
-        self._check_seed()
+        self._check_settings()
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
         table = read_table(X, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
         data: Table | Survey = table
         if table.is_long and tags_of(self.pruner()).takes_row_source:
-            data = survey_of_table(table, seed_of("CausalDiscovery", self.random_state))
+            data = survey_of_table(table, sample_seed("CausalDiscovery", self.random_state))
         return self._learn(data, table, seed, start)
 
     def fit_batches(self, source: Any) -> CausalDiscovery:
         """Learn the graph from rows that are read batch by batch, in two passes: they need not fit into memory.
 
-        The first pass draws a sample of 50,000 rows, from which the order, the intervals and the smooths are learnt;
+        The first pass draws a sample of 50,000 rows, from which the order and the smooths are learnt;
         the second adds up what the pruner needs to know about all rows. The sample depends only on the seed and on the
         row numbers, so the graph equals that of `fit` on the same rows, however they are split into batches. With at
         most 50,000 rows, this is `fit`. ``rows_seen_`` says how many rows each part used; ``diagnostics_``, ``scm_``
@@ -180,14 +182,14 @@ class CausalDiscovery(BaseEstimator):
           x0 -> x1
         """
         start = perf_counter()
-        self._check_seed()
+        self._check_settings()
         check_choice("CausalDiscovery.fit_batches", "missing", self.missing, MISSING_IN_BATCHES)
         if not tags_of(self.pruner()).takes_row_source:
             raise TypeError(
                 "The 'prune' parameter of CausalDiscovery must be a pruner with the tag 'takes_row_source' for "
                 f"fit_batches. Got {self.prune!r} instead. Use SARTRE, or fit a sample of the rows."
             )
-        found = survey(source, seed_of("CausalDiscovery", self.random_state), self.missing)
+        found = survey(source, sample_seed("CausalDiscovery", self.random_state), self.missing)
         as_table(found.sample, min_columns=2)
         whole = found.whole()
         return self.fit(whole) if whole is not None else self._learn(found, found.sample, 0, start)
@@ -200,10 +202,11 @@ class CausalDiscovery(BaseEstimator):
         """Return the pruner, or the default one if none is set."""
         return SARTRE() if self.prune is None else self.prune
 
-    def _check_seed(self) -> None:
-        """Refuse an invalid seed before any work is done."""
-        if isinstance(self.random_state, (int, float, str)):
-            seed_of("CausalDiscovery", self.random_state)
+    def _check_settings(self) -> None:
+        """Refuse invalid settings before any work is done; the steps check their own."""
+        check_jobs_and_seed(self)
+        check_step("CausalDiscovery", "order", self.order, ORDERER)
+        check_step("CausalDiscovery", "prune", self.prune, PRUNER)
 
     def _learn(self, data: Table | Survey, table: Table, seed: int, start: float) -> CausalDiscovery:
         """Order, then prune. The orderer sees the sample of a survey; `table` is kept for later use."""
@@ -213,6 +216,7 @@ class CausalDiscovery(BaseEstimator):
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         orderer, pruner = fresh(self.orderer(), **settings), fresh(self.pruner(), **settings)
         before, forbidden, required = known.before, known.forbidden, known.required
+        warn_about_dependent_rows(table, stacklevel=3)
         if tags_of(orderer).learns_order:
             _warn_about_categories(table, before)
         numbers = scored(imputed(data.sample, seed))
@@ -256,6 +260,7 @@ class CausalDiscovery(BaseEstimator):
         """
         from sartre.plan.estimate import plan, shape_of  # noqa: PLC0415 - only planning needs it
 
+        self._check_settings()
         return plan(self, shape_of(X))
 
     def mechanisms(self, X: Any = None) -> dict[str, Mechanism]:

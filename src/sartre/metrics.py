@@ -1,7 +1,7 @@
 """Distances between a true graph and a guess: always ``(truth, guess)``, always row -> column.
 
 A graph is a `Dag` or a square matrix of 0 and 1 in which ``A[i, j] = 1`` means that i is a cause of j.
-Two `Dag` objects are aligned by the names of their variables, everything else by position.
+`Dag` objects and data frames with labels are aligned by the names of their variables, everything else by position.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from sartre.additive.linear import explained_by_others
 from sartre.data.checks import as_table
+from sartre.data.labels import by_label
 from sartre.graph.dag import Dag
 from sartre.graph.paths import alignment
 from sartre.knowledge.masks import check_order
 
 if TYPE_CHECKING:
-    Graph: TypeAlias = Dag | ArrayLike
+    import pandas as pd
+
+    Graph: TypeAlias = Dag | ArrayLike | pd.DataFrame
 
 Distance = Literal["sid", "parent_aid", "ancestor_aid", "oset_aid"]
 EDGE_DIRECTION = "from row to column"  # this is gadjid's name for A[i, j] = 1 meaning i -> j
@@ -192,7 +195,7 @@ def order_divergence(truth: Graph, order: Iterable[int | str]) -> int:
     >>> order_divergence(truth, ["a", "c", "b"]), order_divergence(truth, [2, 1, 0])
     (1, 2)
     """
-    dag = _as_dag(truth, "truth")
+    dag, _ = _as_dag(truth, "truth")
     columns = check_order(order, dag.names)
     return int(np.tril(dag.adjacency[np.ix_(columns, columns)]).sum(dtype=np.int64))
 
@@ -209,7 +212,8 @@ def sortability(X: Any, dag: Graph) -> Sortability:
     ----------
     X : array of shape (n, d) or data frame
     dag : Dag or array of shape (d, d)
-        The true graph, row -> column; the columns of a data frame are matched to the names of a `Dag`.
+        The true graph, row -> column; the columns of a data frame are matched to the names of a `Dag` or the labels of
+        another data frame.
 
     Both values are in [0, 1]; they are NaN for a graph without edges.
 
@@ -220,12 +224,12 @@ def sortability(X: Any, dag: Graph) -> Sortability:
     1.0
     """
     table = as_table(X, min_rows=2)
-    graph = _as_dag(dag, "dag")
+    graph, is_named = _as_dag(dag, "dag")
     if len(graph) != table.shape[1]:
         raise ValueError(
             f"'dag' must have as many variables as the table has columns, {table.shape[1]}. Got {len(graph)} instead."
         )
-    if isinstance(dag, Dag) and set(graph.names) == set(table.names):
+    if is_named and set(graph.names) == set(table.names):
         graph = graph.reindex(table.names)
     adjacency = graph.adjacency.astype(bool)
     variance = np.where(table.constant, 0.0, table.values.var(axis=0))
@@ -244,27 +248,28 @@ def _mistakes(distance: Distance, truth: Graph, guess: Graph) -> int:
 
 def _matrices(truth: Graph, guess: Graph) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return both adjacency matrices, row -> column, over the same variables in the same order."""
-    true, guessed = _as_dag(truth, "truth"), _as_dag(guess, "guess")
+    (true, true_named), (guessed, guess_named) = _as_dag(truth, "truth"), _as_dag(guess, "guess")
     if len(true) != len(guessed):
         raise ValueError(
             f"'truth' and 'guess' must have the same variables. Got {len(true)} and {len(guessed)} variables."
         )
-    if isinstance(truth, Dag) and isinstance(guess, Dag):
+    if true_named and guess_named:
         guessed = guessed.reindex(true.names)
     return true.adjacency.astype(bool), guessed.adjacency.astype(bool)
 
 
-def _as_dag(graph: Graph, role: str) -> Dag:
+def _as_dag(graph: Graph, role: str) -> tuple[Dag, bool]:
+    """Return a graph, and whether its variables have names of their own."""
     if isinstance(graph, Dag):
-        return graph
-    matrix = np.asarray(graph)
+        return graph, True
+    matrix, names = by_label(role, graph)
     if not np.isin(matrix, (0, 1)).all():
         raise ValueError(
             f"'{role}' must contain only 0 and 1, with 1 where the row is a cause of the column. Got other values. "
             "Threshold a matrix of weights first."
         )
     try:
-        return Dag(matrix)
+        return Dag(matrix, names), names is not None
     except ValueError as error:
         raise ValueError(f"'{role}' must be the matrix of a directed acyclic graph. {error}") from None
 

@@ -52,6 +52,33 @@ def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -
         )
 
 
+def check_bool(owner: str, name: str, value: object) -> None:
+    """Check a setting that is true or false, in scikit-learn's error grammar."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"The '{name}' parameter of {owner} must be a bool. Got {value!r} instead.")
+
+
+def check_jobs(owner: str, n_jobs: Any) -> None:
+    """Check a number of jobs: None, a positive number, or a negative one, which counts from all cores down."""
+    complaint = (
+        f"The 'n_jobs' parameter of {owner} must be None or an int other than 0. Got {n_jobs!r} instead. Use -1 for "
+        "one job per core."
+    )
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
+        raise TypeError(complaint)
+    if n_jobs == 0:
+        raise ValueError(complaint)
+
+
+def check_jobs_and_seed(estimator: Any) -> None:
+    """Check the settings ``n_jobs`` and ``random_state`` of an estimator, those that it has; no generator advances."""
+    owner, settings = type(estimator).__name__, estimator.get_params(deep=False)
+    check_jobs(owner, settings.get("n_jobs"))
+    seed = settings.get("random_state")
+    if seed is not None and not isinstance(seed, (np.random.Generator, np.random.RandomState)):
+        seed_of(owner, seed)
+
+
 def seed_of(owner: str, random_state: RandomState) -> int:
     """Return the integer that seeds all draws of a call; a generator advances, an int stays the same."""
     if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
@@ -60,6 +87,11 @@ def seed_of(owner: str, random_state: RandomState) -> int:
         return int.from_bytes(np.random.default_rng().bytes(16), "little")
     check_number(owner, "random_state", random_state, low=0, integer=True)
     return int(random_state)
+
+
+def sample_seed(owner: str, random_state: RandomState) -> int:
+    """Return the seed of a sample of rows: like `seed_of`, but 0 for None, so that a table keeps its sample."""
+    return 0 if random_state is None else seed_of(owner, random_state)
 
 
 def listed(items: Iterable[object], shown: int = 5) -> str:

@@ -21,11 +21,19 @@ if TYPE_CHECKING:
     from sartre.additive.mechanism import Curve
 
 
+ORDERER = "an orderer such as SCORE(), or FixedOrder([...]) for a known order"
+PRUNER = "a pruner such as SARTRE()"
+
+
 class Cost(NamedTuple):
-    """A cost that `sartre plan` knows, by its key in ``plan/costs.json``, and the most rows that it applies to."""
+    """A cost that `sartre plan` knows, by its key in ``plan/costs.json``, and the most rows that it applies to.
+
+    serial: whether ``n_jobs`` does not affect it.
+    """
 
     key: str
     max_rows: int | None = None
+    serial: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +160,13 @@ class Mechanism(Protocol):
     def loss_without(self, parent: int) -> float:
         """Return the share of the target's variance that is lost without a parent once the others are refitted."""
         ...
+
+
+def check_step(owner: str, name: str, step: Any, wanted: str) -> None:
+    """Check a setting that holds another step: None, or an estimator with settings, not its class."""
+    if step is None or (not isinstance(step, type) and hasattr(step, "fit") and hasattr(step, "get_params")):
+        return
+    raise TypeError(f"The '{name}' parameter of {owner} must be {wanted}. Got {step!r} instead.")
 
 
 def fresh(step: Any, **settings: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sartre.additive.kernels import reml
 from sartre.additive.kernels.reml import HIGHEST, Wiggles, empty_point, evaluate, inverse_factor, smoothness
 
 
@@ -89,3 +90,11 @@ def test_the_smoothness_found_is_a_minimum_whatever_the_start(seed):
         k = int(point.size[0])
         np.testing.assert_allclose(point.P[:k, :k], point.P[:k, :k].T)
     assert max(values) - min(values) < 1.0  # a straight line may have less curvature than that
+
+
+def test_terms_without_a_wiggle_have_no_derivatives_and_no_index_is_out_of_bounds():
+    point = empty_point(0, 2)
+    getattr(reml._differentiate, "py_func", reml._differentiate)(1.0, 1.0, point)  # Python checks every index
+    problem = Wiggles(np.empty((0, 0)), np.empty(0), np.empty(0), np.empty(0, np.intp), 0.5, 100.0, -9.0)
+    deviance, n_steps, settled = smoothness(problem, np.full(2, np.inf), 1e-6, point)
+    assert (deviance, n_steps, settled, point.size.tolist()) == (0.5, 0, True, [0, 0])

@@ -92,3 +92,10 @@ def test_units_do_not_matter(factor, shift):
     plain, moved = (prepare(x[:, None], [spline(x, 10).basis()]) for x in (column, factor * column + shift))
     fits = [design.table(0)[design.codes[0]] for design in (plain, moved)]
     np.testing.assert_allclose(fits[0] @ fits[0].T, fits[1] @ fits[1].T, atol=1e-5)
+
+
+def test_values_that_differ_by_rounding_only_share_a_knot():
+    x = np.concatenate([1 + np.finfo(float).eps * np.arange(40), [1e3]])
+    smooth = spline(x, 10)
+    assert len(smooth.knots) == 2
+    assert np.isfinite(smooth.basis().table).all()

@@ -173,10 +173,11 @@ def test_a_run_without_stability_leaves_the_checkpoint_of_another(table, folder)
 
 def test_a_report_overwrites_nothing_that_the_run_reads_or_writes(table, folder):
     (folder / "known.toml").write_text('roots = ["rain"]\n')
-    for name in ("known.toml", "stability.checkpoint.json", "edges.csv"):
+    read, written = "the input file", "another file of this run"
+    for name, kind in (("known.toml", read), ("stability.checkpoint.json", written), ("edges.csv", written)):
         result = run("discover", table, "--knowledge", "known.toml", "--report", name)
         assert result.exit_code == 2
-        assert f"'{name}' is another file of this run" in result.stderr
+        assert f"'{name}' is {kind}" in result.stderr
     assert (folder / "known.toml").read_text() == 'roots = ["rain"]\n'
 
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -8,6 +11,7 @@ import pytest
 from command_line import edges_in, names_in, run
 
 from sartre import CausalDiscovery, Dag, metrics, order, prune
+from sartre.cli import _evaluate
 from sartre.data.read_file import read_table
 from sartre.order import FixedOrder
 from sartre.simulate import random_dag, simulate
@@ -42,14 +46,16 @@ def test_columns_outside_a_given_order_take_no_part(table, folder):
         (["--order-of", "rain,snow"], "'water.csv' has no column 'snow'; its columns are flood, rain, river."),
         (["--order-file", "nope.txt"], "There is no file 'nope.txt'; check its name and folder."),
         (["--order-file", "bad.json"], "'bad.json' does not hold an order; write one name per line, or"),
+        (["--order-file", "deep.json"], "'deep.json' does not hold an order; write one name per line, or"),
     ],
 )
 def test_a_bad_order_is_refused_in_one_sentence(table, folder, arguments, message):
     (folder / "bad.json").write_text('{"nodes": ["rain"]}')
+    (folder / "deep.json").write_text("[" * 100_000)
     result = run("prune", table, *arguments)
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1].startswith(f"Error: {message}")
-    assert names_in(folder) == ["bad.json", table]
+    assert names_in(folder) == ["bad.json", "deep.json", table]
 
 
 # Evaluate
@@ -109,7 +115,7 @@ def test_an_evaluation_is_printed_with_its_meaning(graphs):  # noqa: ARG001
         (
             "guess.json",
             '{"direction": "source -> target", "nodes": ["a"], "edges": [{}]}',
-            "'guess.json': A stored graph must have a list",
+            "'guess.json': A stored graph must have 'edges' with a source and a target each. Got {}.",
         ),
         ("guess.json", '{"nodes": [], "edges": []}', "'guess.json': A stored graph must state the convention"),
         ("guess.gml", "graph [", "'guess.gml' does not hold a graph in the .gml format"),
@@ -118,6 +124,8 @@ def test_an_evaluation_is_printed_with_its_meaning(graphs):  # noqa: ARG001
         ("guess.csv", "from,to\na,b\n", "'guess.csv': A table of edges must have the columns source and target."),
         ("guess.csv", "source,target\na,strange\n", "'guess.csv' has an edge with 'strange', which is not a"),
         ("guess.csv", "", "'guess.csv': it is empty"),
+        ("guess.json", "[" * 100_000, "'guess.json': A stored graph must have few brackets within brackets."),
+        ("guess.gml", "graph [\n" * 2000 + "]\n" * 2000, "'guess.gml': A GML graph must have few brackets within"),
     ],
 )
 def test_anything_but_a_graph_is_refused_in_one_sentence(graphs, folder, name, content, message):  # noqa: ARG001
@@ -128,6 +136,48 @@ def test_anything_but_a_graph_is_refused_in_one_sentence(graphs, folder, name, c
     first, error = result.stderr.splitlines()
     assert first == f"Reading truth.json and {name}"
     assert error.startswith(f"Error: {message}")
+
+
+def test_a_measure_that_would_take_hours_is_left_out_and_the_user_is_told(graphs, monkeypatch):  # noqa: ARG001
+    assert _evaluate._affordable(chain(200), chain(200)) == list(_evaluate._MEASURES)
+    with pytest.warns(
+        UserWarning, match="4,498,500 pairs of a variable and a descendant, .* 8,998 variables and edges"
+    ):
+        assert "oset_aid" not in _evaluate._affordable(chain(3000), chain(3000))
+    monkeypatch.setattr(_evaluate, "MOST_OSET_STEPS", 0)
+    result = run("evaluate", "truth.json", "guess.json", "--json")
+    assert json.loads(result.stdout)["oset_aid"] is None
+    assert "Warning: The oset AID was left out, because it would take minutes or hours: " in result.stderr
+    assert "│ oset AID     │ -     │" in run("evaluate", "truth.json", "guess.json").stdout
+
+
+def chain(length: int) -> Dag:
+    return Dag(np.eye(length, k=1))
+
+
+def test_a_comparison_in_another_process_gives_the_same_numbers(graphs, monkeypatch):  # noqa: ARG001
+    here = run("evaluate", "truth.json", "guess.json", "--json").stdout
+    monkeypatch.setattr(_evaluate, "QUICK_TO_COMPARE", 1)
+    assert run("evaluate", "truth.json", "guess.json", "--json").stdout == here
+
+
+def test_ctrl_c_stops_a_long_comparison(folder):
+    full = Dag(np.triu(np.ones((200, 200)), 1))  # its oset AID takes two minutes
+    full.write(folder / "full.json")
+    code = (
+        "from sartre.cli import _console, _evaluate, main\n"
+        "_console.SECONDS_BETWEEN_LINES, _evaluate.MOST_OSET_STEPS = 0.05, 1e99\n"
+        "main()"
+    )
+    command = [sys.executable, "-c", code, "evaluate", "full.json", "full.json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stderr is not None
+        assert any(line.startswith("Comparing the graphs") for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        printed, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert printed == ""
+    assert complaint.splitlines()[-1] == "Stopped."
 
 
 # Simulate

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import importlib
 import json
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from command_line import RUN, edges_in, names_in, run
 from rich.console import Console
 
@@ -122,6 +125,53 @@ def test_standard_output_on_a_full_disk_is_one_sentence(arguments):
     )
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("methods >&-", "Standard output is closed; redirect it to a file, or to /dev/null to discard it."),
+        ("--version >&-", "Standard output is closed; redirect it to a file, or to /dev/null to discard it."),
+        ("discover - <&-", "Standard input is closed, so '-' cannot be read; pipe a table into it, or name a file."),
+    ],
+)
+def test_a_closed_stream_is_one_sentence(folder, arguments, message):
+    command = ["sh", "-c", f'"$@" {arguments}', "sh", *RUN]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1] == f"Error: {message}"
+    assert names_in(folder) == []
+
+
+@pytest.mark.parametrize("arguments", [["methods"], ["methods", "--json"]])
+def test_a_reader_that_ends_first_is_one_sentence(arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run([*RUN, *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    os.close(writer)
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1] == (
+        "Error: Broken pipe: standard output; its reader must not end first, or redirect it to a file."
+    )
+
+
+def test_a_damaged_cache_of_compiled_code_is_named(tmp_path, monkeypatch, capsys):
+    (tmp_path / "twice.py").write_text("from numba import njit\n@njit(cache=True)\ndef twice(x): return 2 * x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    twice = importlib.import_module("twice").twice
+    assert twice(3) == 6
+    cache = Path(twice.stats.cache_path)
+    for file in cache.glob("twice*.nbi"):
+        file.write_bytes(file.read_bytes()[:-20])
+    del sys.modules["twice"]
+    with pytest.raises(typer.Exit) as caught, _console.guarded(debug=False):
+        importlib.import_module("twice").twice(3)
+    del sys.modules["twice"]
+    assert caught.value.exit_code == 2
+    assert capsys.readouterr().err == (
+        f"Error: The compiled code in '{cache}' is damaged; delete that folder, and it is compiled again.\n"
+    )
+
+
 def test_a_pipe_brings_the_table(table, folder):
     command = [*RUN, "discover", "-", "--json", "--order", "R2Sort"]
     with (folder / table).open("rb") as file:
@@ -155,3 +205,53 @@ def test_a_bar_follows_the_counts_of_the_messages_and_restarts_for_every_stage()
         bar.show(text)
         (task,) = bar._bar.tasks
         assert (task.description, (task.completed, task.total)) == (text, expected)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file here that opens and cannot be read")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["discover", "link.csv"],
+        ["discover", "water.csv", "--knowledge", "link.json"],
+        ["prune", "water.csv", "--order-file", "link.txt"],
+        ["convert", "link.dot", "new.json"],
+    ],
+)
+def test_a_read_error_is_blamed_on_the_file(table, folder, arguments):  # noqa: ARG001
+    file = next(argument for argument in arguments if argument.startswith("link"))
+    (folder / file).symlink_to("/proc/self/mem")
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == f"Error: Input/output error: '{file}'; check its name and folder."
+
+
+# Control characters
+
+
+def test_control_characters_in_names_are_shown_escaped(folder):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    rain = rng.normal(size=200)
+    names = ["\x1b[31mrain\x07", "ri\x9bver\nOrder: none"]
+    frame = pd.DataFrame({names[0]: rain, names[1]: np.sin(2 * rain) + rng.normal(size=200) / 2, "flat\x1b[2J": 1.0})
+    frame.to_parquet(folder / "names.parquet")
+    result = run("discover", "names.parquet")
+    assert result.exit_code == 0, result.stderr
+    assert not any(sign in result.stdout + result.stderr for sign in ("\x1b", "\x07", "\x9b"))
+    assert "\\x1b[31mrain\\x07" in result.stdout
+    assert "Constant columns can be neither causes nor effects: flat\\x1b[2J." in result.stderr
+    assert sum(line.startswith("Order: ") for line in result.stdout.splitlines()) == 1
+    assert Dag.read(folder / "graph.json").names == list(frame.columns)
+
+
+def test_control_characters_in_errors_and_progress_are_shown_escaped(folder):
+    nodes = ["a\x1b[2J", "b"]
+    document = Dag.from_edges([], nodes).to_dict() | {"edges": [{"source": "a\x1b[2J", "target": "c"}]}
+    (folder / "graph.json").write_text(json.dumps(document))
+    result = run("convert", "graph.json", "graph.dot", "--debug")
+    assert result.exit_code == 2
+    assert "The edge a\\x1b[2J -> c names 'c'" in result.stderr
+    assert "\x1b" not in result.stderr
+    bar = _console._Bar()
+    bar.show("Reading \x1b[2J.csv")
+    assert bar._bar.tasks[0].description == "Reading \\x1b[2J.csv"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -8,6 +9,8 @@ from command_line import edges_in, names_in, run
 
 from sartre import CausalDiscovery, Dag, __version__
 from sartre.cli import _learning, _tables
+from sartre.cli._learning import CHECKPOINT
+from sartre.plan import estimate
 from sartre.prune import SARTRE
 
 # Output and files of a run
@@ -310,3 +313,59 @@ def test_an_order_of_many_columns_is_printed_in_part_and_written_in_full(folder,
     assert result.exit_code == 0, result.stderr
     assert "Order: a, b, c and 2 more, in graph.json\n" in result.stdout
     assert json.loads((folder / "graph.json").read_text())["order"] == names
+
+
+# Files that a run reads are not replaced by its results
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file", "content"),
+    [
+        (["discover", "--knowledge", "out/graph.json"], "graph.json", "{}"),
+        (["discover", "--knowledge", "out/known.json", "--report", "out/known.json"], "known.json", "{}"),
+        (["discover", "--knowledge", f"out/{CHECKPOINT}", "--stability", "1"], CHECKPOINT, "{}"),
+        (["prune", "--order-file", "out/edges.csv"], "edges.csv", "rain\nriver\n"),
+        (["prune", "--order-file", "out/graph.json"], "graph.json", '{"order": ["rain", "river"]}'),
+    ],
+)
+def test_no_file_that_a_run_reads_is_replaced(table, folder, arguments, file, content):
+    (folder / "out").mkdir()
+    (folder / "out" / file).write_text(content)
+    result = run(*arguments, table, "--out", "out")
+    assert result.exit_code == 2
+    assert f"'out/{file}' is the input file; name another file or folder for the result." in result.stderr
+    assert (folder / "out" / file).read_text() == content
+    assert names_in(folder / "out") == [file]
+
+
+def test_a_report_replaces_no_file_of_a_folder_that_is_read(folder):
+    pytest.importorskip("pyarrow")
+    (folder / "rows").mkdir()
+    pd.DataFrame({"a": range(20), "b": range(20)}).to_parquet(folder / "rows" / "one.parquet")
+    before = (folder / "rows" / "one.parquet").read_bytes()
+    result = run("discover", "rows", "--report", "rows/one.parquet")
+    assert result.exit_code == 2
+    assert "'rows/one.parquet' is the input file" in result.stderr
+    assert (folder / "rows" / "one.parquet").read_bytes() == before
+
+
+def test_edges_whose_names_begin_like_formulas_are_written_escaped_and_read_back(table, folder):
+    pd.read_csv(table).rename(columns={"rain": "=rain", "river": "@river", "flood": "-flood"}).to_csv(
+        "odd.csv", index=False
+    )
+    assert run("discover", "odd.csv").exit_code == 0
+    written = pd.read_csv(folder / "edges.csv")
+    assert set(written["source"]) | set(written["target"]) == {"'=rain", "'@river", "'-flood"}
+    assert Dag.read(folder / "edges.csv") == Dag.read(folder / "graph.json")
+
+
+def test_a_run_for_which_there_is_too_little_memory_starts_only_if_told(table, folder, monkeypatch):
+    monkeypatch.setattr(estimate, "_memory_size", lambda: 1000.0)
+    result = run("discover", table)
+    assert result.exit_code == 2
+    assert re.search(
+        r"Error: .* of memory is needed, but this machine has 1 kB\. The run would take about .*add --yes to start",
+        result.stderr,
+    )
+    assert names_in(folder) == [table]
+    assert run("discover", table, "--yes").exit_code == 0

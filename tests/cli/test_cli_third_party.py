@@ -312,7 +312,7 @@ def test_a_custom_format_is_written(folder):
         (["graph.xyz", "graph.dot"], "The name of a graph file must end in one of .json, "),
         (["nowhere.json", "graph.dot"], "There is no file 'nowhere.json'; check its name and folder."),
         (["graph.json", "no/graph.dot"], "There is no folder 'no' to write 'graph.dot' in; create it first."),
-        (["graph.json", "graph.json"], "'graph.json' is the input file; name another file to write."),
+        (["graph.json", "graph.json"], "'graph.json' is the input file; name another file or folder for the result."),
         (
             ["graph.json", "a.tgf", "--format", "my_steps:MyOrderer"],
             "--format must be a GraphFormat. Got my_steps:MyOrderer",

@@ -183,6 +183,7 @@ def test_the_number_of_jobs_is_not_a_setting(table, checkpoint):
         lambda _: "",
         lambda _: '{"nodes": []}',
         lambda _: "[1, 2]",
+        lambda _: "[" * 100_000,
     ],
 )
 def test_a_damaged_checkpoint_is_refused(table, checkpoint, damage):

@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib.parallel import BACKENDS, ThreadingBackend
+from sklearn.base import clone
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from sartre import CausalDiscovery
-from sartre.compute.parallel import spread
+from sartre.compute import parallel
+from sartre.compute.parallel import LARGE_ROWS, blas_threads, spread, workers
 from sartre.evidence.stability import stability
 from sartre.order import FixedOrder
 from sartre.prune import SARTRE, CAMPruning
@@ -28,6 +31,7 @@ class AllAtOnce(ThreadingBackend):
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
     monkeypatch.setitem(BACKENDS, "all at once", AllAtOnce)
+    monkeypatch.setattr(parallel, "cpu_count", lambda: 2)
 
 
 def table(n, seed):
@@ -83,3 +87,53 @@ def test_half_samples_do_not_depend_on_the_backend(backend):
         there = stability(CausalDiscovery(FixedOrder(list("abcd"))), frame, n_pairs=2, random_state=0)
     np.testing.assert_array_equal(there.edge_frequency, here.edge_frequency)
     np.testing.assert_array_equal(there.order_frequency, here.order_frequency)
+
+
+def blas():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_limits_that_overlap_are_lifted_when_the_last_one_ends():
+    with threadpool_limits(2, user_api="blas"):
+        first, second = blas_threads(), blas_threads()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)  # as in two threads: not in the reverse order
+        assert blas() == {1}
+        second.__exit__(None, None, None)
+        assert blas() == {2}
+
+
+def test_of_several_limits_the_smallest_is_in_force():
+    with threadpool_limits(2, user_api="blas"), blas_threads(2, LARGE_ROWS):
+        assert blas() == {2}
+        with blas_threads(2, LARGE_ROWS - 1):  # short products: more threads would wait for each other
+            assert blas() == {1}
+        assert blas() == {2}
+
+
+def test_fits_from_several_threads_leave_the_linear_algebra_as_it_was():
+    frame, model = table(60, seed=3), CausalDiscovery(random_state=0)
+    with threadpool_limits(2, user_api="blas"):
+        fits = [threading.Thread(target=clone(model).fit, args=(frame,)) for _ in range(4)]
+        for fit in fits:
+            fit.start()
+        for fit in fits:
+            fit.join()
+        assert blas() == {2}
+
+
+@pytest.mark.parametrize("processes", [True, False])
+def test_no_more_workers_are_started_than_there_are_tasks_or_cores(monkeypatch, processes):
+    started = []
+
+    class Recorded(joblib.Parallel):
+        def __init__(self, n_jobs=None, **settings):
+            started.append(n_jobs)
+            super().__init__(n_jobs=1, **settings)
+
+    monkeypatch.setattr(parallel, "Parallel", Recorded)
+    for n_jobs, n_tasks in ((3000, 5), (-1, 5), (24, 1), (1, 5), (None, 5)):
+        assert len(list(spread(pow, 2, [(3,)] * n_tasks, n_jobs, processes=processes))) == n_tasks
+    assert started == [2, 2, 1, 1, None]
+    assert workers(3000) == 2

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from sartre.compute.files import check_destination, made_folder, write_text_atomically, write_texts_atomically
 from sartre.data import read_text
+from sartre.data.batches import Batches
 from sartre.data.checks import as_table
 from sartre.data.read_file import read_table
 
@@ -352,3 +353,39 @@ def test_none_of_several_files_is_replaced_if_one_fails(tmp_path, monkeypatch):
     with pytest.raises(OSError, match=r"No space left on device: '.*two'"):
         write_texts_atomically({tmp_path / "one": "first", tmp_path / "two": "second"})
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "old", "two": "old"}
+
+
+def test_commas_that_may_separate_thousands_give_a_warning_with_both_readings(file):
+    with pytest.warns(UserWarning, match=r"'1,966' in line 3 is 1\.966, not 1966\. If they separate thousands, remove"):
+        table = read_table(file("a;b\n950;1\n1,966;2\n12,500;3\n"))
+    assert table["a"].tolist() == [950.0, 1.966, 12.5]
+
+
+@pytest.mark.parametrize("value", ["1,5", "0,966", "1,9660", "1234,567", ",966"])
+def test_one_comma_that_cannot_separate_thousands_settles_all(file, value):
+    table = read_table(file(f"a;b\n1,966;{value}\n2,966;1\n"))  # a warning would be an error
+    assert table["a"].tolist() == [1.966, 2.966]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "folder"])
+def test_parquet_with_repeated_names_is_refused_for_its_names(tmp_path, suffix):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
+
+    repeated = pa.table([[1.0, 2.0], [3.0, 4.0]], names=["a", "a"])
+    parquet.write_table(repeated, tmp_path / "data.parquet")
+    with pytest.raises(
+        ValueError, match=r"The header of '.*data\.parquet' repeats 'a'; give every column a unique name"
+    ):
+        read_table(tmp_path / "data.parquet") if suffix == "parquet" else list(Batches(tmp_path))
+
+
+def test_a_read_error_names_what_was_read():
+    class Broken(io.BytesIO):
+        name = "broken.csv"
+
+        def read(self, *_):
+            raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.raises(OSError, match=r"Input/output error: 'broken\.csv'"):
+        read_table(Broken())

@@ -68,7 +68,7 @@ def test_the_independence_test_holds_its_level():
     assert np.mean(np.array(p_values) < 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
-def test_a_time_series_is_reported_and_rows_sorted_by_a_cause_only_name_that_cause():
+def test_a_time_series_is_reported_and_rows_sorted_by_a_cause_are_not():
     rng = np.random.default_rng(0)
     walk = np.zeros(500)
     for t in range(1, 500):
@@ -78,7 +78,7 @@ def test_a_time_series_is_reported_and_rows_sorted_by_a_cause_only_name_that_cau
     assert found.nodes.loc["a", "autocorrelation"] == pytest.approx(0.8, abs=0.1)
     assert found.messages[0].startswith("Neighbouring rows are correlated in a, up to 0.")
     sorted_rows = diagnose(ABC, chain().sort_values("a")).nodes["autocorrelation"]
-    assert sorted_rows["a"] > 0.9
+    assert np.isnan(sorted_rows["a"])
     assert (sorted_rows[["b", "c"]].abs() < 0.2).all()
 
 
@@ -182,3 +182,22 @@ def test_missing_values_and_units_change_nothing_but_the_counts():
 def test_another_table_is_refused():
     with pytest.raises(ValueError, match=r"must have the columns a, b, c\. Got z, b, c"):
         diagnose(ABC, chain().rename(columns={"a": "z"}))
+
+
+def test_a_code_for_missing_values_is_named_with_its_column():
+    frame = chain().assign(flag=lambda frame: (frame["a"] > 2.5).astype(float))
+    frame.loc[[3, 9], "b"] = 99999999.0
+    found = diagnose(model([], list(frame.columns)), frame)
+    (message,) = [text for text in found.messages if "codes for missing" in text]
+    assert "99999999 in b (2 times)" in message
+    assert not any("codes for missing" in text for text in diagnose(ABC, chain()).messages)
+
+
+def test_parts_of_a_whole_are_named():
+    rng = np.random.default_rng(0)
+    parts = pd.DataFrame(rng.dirichlet(np.ones(4), size=300), columns=list("abcd")).assign(e=rng.normal(size=300))
+    (message,) = [text for text in diagnose(model([], list("abcde")), parts).messages if "exact linear" in text]
+    assert ": a, b, c, d. " in message
+    assert "logarithms of their ratios" in message
+    without = parts.drop(columns="d")
+    assert not any("exact linear" in text for text in diagnose(model([], list("abce")), without).messages)

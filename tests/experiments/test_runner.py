@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments import methods, peers, runner
+from experiments import methods, page, peers, runner
 from experiments.study import FAMILIES, SETTINGS, Cell, Data, Study
 from sartre.metrics import shd, sid
 
@@ -100,6 +102,85 @@ def test_a_method_that_was_killed_has_no_row_and_runs_again_but_one_that_failed_
     assert ends(peers.KilledError("killed by signal 9")) == [str(dag.n_edges)]
     assert ends(methods.PeerFailedError("too slow")) == ["", str(dag.n_edges)]
     assert runner.missing(study, runner.Results(tmp_path, study.name), 1, quick=False) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks")
+def test_two_runs_of_a_study_at_once_lose_no_row_and_compute_none_twice(tmp_path, monkeypatch):
+    study, computed = a_study("ER1", "SF1"), []
+    second_has_a_row, first_is_over = threading.Event(), threading.Event()
+    second = threading.Thread(target=lambda: runner.run(study, tmp_path, trials=1, jobs=1, quick=False))
+
+    def run_data_set(results, _, trial, cells):
+        if second.ident is None:  # the second run begins in the middle of the first
+            second.start()
+            second_has_a_row.wait(0.5)
+        for cell in cells:
+            computed.append(cell)
+            results.add({**cell.settings(), "trial": str(trial), **dict.fromkeys(runner.MEASURES, "7")})
+        if threading.current_thread() is second:
+            second_has_a_row.set()
+            first_is_over.wait(10)
+
+    monkeypatch.setattr(runner, "_run_data_set", run_data_set)
+    file = runner.run(study, tmp_path, trials=1, jobs=1, quick=False)
+    first_is_over.set()
+    second.join()
+    assert len(rows_of(file)) == 4
+    assert computed == study.cells(FULL)
+
+
+def some_results(folder: Path, *, count: int = 2) -> tuple[Study, Path]:
+    """Write the CSV file of a study whose cells all have results."""
+    study = a_study("ER1")
+    results = runner.Results(folder, study.name)
+    for cell in study.cells(FULL):
+        for trial in range(count):
+            results.add({**cell.settings(), "trial": str(trial), **dict.fromkeys(runner.MEASURES, "0.125")})
+    results.collect(study.cells(FULL))
+    return study, results.file
+
+
+def test_files_that_a_killed_run_left_do_not_stop_the_next(tmp_path):
+    study, file = some_results(tmp_path)
+    parts = tmp_path / f".{study.name}"
+    parts.mkdir()
+    (parts / ".0123.tmp").write_text('{"family": "ER')
+    (parts / "0123.json").write_text("")  # the machine stopped before the content was on the disk
+    before = file.read_bytes()
+    assert runner.run(study, tmp_path, trials=2, jobs=1, quick=False).read_bytes() == before
+    assert not (parts / ".0123.tmp").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "0.125\n$",
+            "0.1",
+            r"The last line of '.*little\.csv' must be whole\. Got '.*0\.1' without a line end\. Restore",
+        ),
+        (",0.125\n$", "\n", r"Line 5 of '.*little\.csv' must have 22 values\. Got 21\. Restore the file, or delete"),
+        ("0.125\n$", "0.125,1\n", r"Line 5 .* must have 22 values\. Got 23\. "),
+        ("0.125\n$", "many\n", r"Line 5 .* must have a number for recall\. Got 'many'\. Restore the file"),
+        ("0.125\n$", "\n", r"Line 5 .* must have a number for recall\. Got ''\. "),
+        ("0.125\n$", "nan\n", r"Line 5 .* must have a number for recall\. Got 'nan'\. "),
+        (
+            "^family,nodes",
+            "family",
+            r"The first line .* must hold the 22 names from family to recall\. Got 'family,sam",
+        ),
+    ],
+)
+def test_a_damaged_file_is_refused_with_the_line_and_the_value(tmp_path, old, new, message):
+    study, file = some_results(tmp_path)
+    damaged, count = re.subn(old.replace("$", r"\Z"), new, file.read_text())
+    assert count == 1
+    file.write_text(damaged)
+    with pytest.raises(ValueError, match=message):
+        runner.run(study, tmp_path, trials=2, jobs=1, quick=False)
+    with pytest.raises(ValueError, match=message):
+        page.read(file)
+    assert file.read_text() == damaged
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, "sachs", "sachs-full", "fmri"])

@@ -7,6 +7,7 @@ import pickle
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -209,3 +210,16 @@ def test_a_graph_that_was_stored_under_the_old_key_is_read():
     stored = Dag.from_edges([("a", "b")], ["a", "b", "c"]).to_dict()
     old = {"direction": stored.pop("convention"), **stored}
     assert Dag.from_dict(old).edges == [("a", "b")]
+
+
+def test_a_labelled_frame_keeps_its_labels_whatever_the_order_of_its_axes():
+    frame = pd.DataFrame(RAIN.adjacency, index=RAIN.names, columns=RAIN.names)
+    mixed = frame.loc[RAIN.names[::-1], sorted(RAIN.names)]
+    assert Dag(mixed) == RAIN
+    assert Dag(mixed).names == RAIN.names[::-1]
+    assert Dag(mixed, RAIN.names).names == RAIN.names
+    assert Dag.from_lingam(mixed.T) == RAIN
+    ends = pd.DataFrame(RAIN.to_causal_learn(), index=RAIN.names, columns=RAIN.names)
+    assert Dag.from_causal_learn(ends.loc[:, sorted(RAIN.names)]) == RAIN
+    with pytest.raises(ValueError, match=r"'names' must be the labels of 'adjacency', in any order\. Got a, b, c, d"):
+        Dag(mixed, ["a", "b", "c", "d"])

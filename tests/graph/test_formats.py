@@ -180,8 +180,27 @@ def test_a_carriage_return_in_a_name_is_kept_in_a_file(tmp_path, end):
     assert Dag.read(tmp_path / f"graph{end}") == dag
 
 
-@pytest.mark.parametrize("content", ['{"nodes": 3, "edges": []}', '{"nodes": ["a"], "edges": [["a", "b"]]}'])
-def test_anything_but_a_stored_graph_is_refused_in_our_words(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"nodes": 3, "edges": []}', r"a list of 'nodes'\. Got 3\."),
+        ('{"nodes": null, "edges": []}', r"a list of 'nodes'\. Got None\."),
+        ('{"nodes": ["a", null], "edges": []}', r"a list of 'nodes'\. Got null in the list\."),
+        ('{"nodes": ["a"], "edges": null}', r"a list of 'edges'\. Got None\."),
+        ('{"nodes": ["a"], "edges": [["a", "b"]]}', "'edges' with a source and a target each"),
+    ],
+)
+def test_anything_but_a_stored_graph_is_refused_in_our_words(tmp_path, content, message):
     (tmp_path / "graph.json").write_text('{"convention": "source -> target", ' + content[1:])
-    with pytest.raises(ValueError, match="A stored graph must have a list of 'nodes'"):
+    with pytest.raises(ValueError, match=f"A stored graph must have {message}"):
         Dag.read(tmp_path / "graph.json")
+
+
+@pytest.mark.parametrize("end", [".csv", ".tsv"])
+def test_no_name_in_a_table_of_edges_begins_like_a_formula_and_every_name_is_read_back(tmp_path, end):
+    names = ["=1+1", "+1", "-1", "@SUM", "'=1", "''-x", "'quoted'", "plain", "\t=1", "\r=1"]
+    dag = Dag.from_edges([(name, "effect") for name in names])
+    dag.write(tmp_path / f"graph{end}")
+    assert Dag.read(tmp_path / f"graph{end}") == dag
+    written = pd.read_csv(tmp_path / f"graph{end}", sep="," if end == ".csv" else "\t")["source"]
+    assert not written.str.startswith(("=", "+", "-", "@", "\t", "\r")).any()

@@ -229,6 +229,8 @@ def test_a_file_says_the_same(tmp_path_factory, world):
         ("known.json", "[]", "known.json': the file must hold some of the keys required, .* Got a list"),
         ("known.json", '{"roots": "a"}', "known.json': 'roots' must be a list of column names. Got 'a'"),
         ("known.toml", 'required = [["a", "b"], ["b", "a"]]', "known.toml': No order can place a before b before a"),
+        ("known.json", "[" * 100_000, "known.json' has too many brackets within brackets; list names, pairs and tiers"),
+        ("known.toml", "roots = " + "[" * 100_000, "known.toml' has too many brackets within brackets"),
         ("known.yaml", "", "must end in .toml or .json"),
     ],
 )

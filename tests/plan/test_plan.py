@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from sartre import CausalDiscovery
+from sartre.compute import parallel
 from sartre.data import table as tables
 from sartre.order import CAM, RESIT, SCORE, CaPS, DiffAN, FixedOrder, NoGAM, OrderSearch, R2Sort
 from sartre.plan import estimate
@@ -107,11 +108,24 @@ def test_a_given_order_costs_nothing():
     assert (step.seconds, step.high) == (0, 0)
 
 
-def test_threads_share_the_work_of_the_steps_that_have_them():
-    one, four = seconds(SCORE()), seconds(SCORE(), n_jobs=4)
-    assert one[0] / 4 < four[0] < one[0] / 2
-    assert seconds(SCORE(n_jobs=1), n_jobs=4)[0] == one[0]  # its own setting
-    assert seconds(CAM(), n_jobs=4)[0] == seconds(CAM())[0]  # has none
+def test_threads_share_the_work_of_the_steps_that_have_them_on_many_rows(monkeypatch):
+    monkeypatch.setattr(parallel, "cpu_count", lambda: 4)
+    many = (10_000, 20)
+    one, four = seconds(SCORE(), shape=many), seconds(SCORE(), shape=many, n_jobs=4)
+    assert one[0] / 4 < four[0] < one[0] / 1.5
+    assert seconds(SCORE(n_jobs=1), shape=many, n_jobs=4)[0] == one[0]  # its own setting
+    assert seconds(CAM(), shape=many, n_jobs=4)[0] == seconds(CAM(), shape=many)[0]  # has none
+    assert seconds(shape=many, n_jobs=4)[0] == seconds(shape=many)[0]  # 1000 rows to start from, and a serial search
+    assert seconds(SCORE(), n_jobs=4) == seconds(SCORE())  # too few rows
+
+
+@pytest.mark.parametrize(("cores", "rows", "said"), [(2, 20_000, False), (16, 20_000, True), (16, 1000, False)])
+def test_more_jobs_are_recommended_only_where_they_pay(monkeypatch, cores, rows, said):
+    monkeypatch.setattr(parallel, "cpu_count", lambda: cores)
+    monkeypatch.setattr(parallel, "effective_n_jobs", lambda n_jobs: cores if n_jobs == -1 else n_jobs)
+    found = plan(CausalDiscovery(SCORE()), (rows, 2000))
+    assert found.total.high > estimate.LONG
+    assert any("--jobs -1" in line for line in found.advice) == said
 
 
 def test_a_machine_half_as_fast_takes_twice_as_long(monkeypatch):
@@ -186,3 +200,11 @@ def test_shapes_are_those_of_tables_or_given(X):
 def test_what_has_no_rows_and_variables_is_refused(X):
     with pytest.raises(ValueError, match=r"A plan needs a table, or its shape \(n, d\)"):
         CausalDiscovery().plan(X)
+
+
+def test_a_shortage_of_memory_is_told_where_the_estimate_exceeds_the_margin():
+    found = plan(CausalDiscovery(), (12, 10_000))
+    assert found.shortage() == found.shortage(3.0) == "2.5 TB of memory is needed, but this machine has 16 GB."
+    assert found.shortage() in found.advice
+    assert found.shortage(1000.0) is None
+    assert plan(CausalDiscovery(SCORE(device="cuda")), (12, 10_000)).shortage() is None  # nothing is known about it

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from sartre import Dag
-from sartre.simulate import Dataset, mechanisms, random_dag, simulate
+from sartre.simulate import Dataset, mechanisms, random_dag, sampling, simulate
 from sartre.simulate.mechanisms import MechanismName
-from sartre.simulate.noise import Noise
+from sartre.simulate.noise import Noise, unit_noise
 
 MECHANISMS = get_args(MechanismName)
 NOISES = get_args(Noise)
@@ -157,3 +158,17 @@ def test_what_cannot_be_simulated_is_refused_by_name(arguments, error, message):
     with pytest.raises(error) as caught:
         simulate(**{"dag": DIAMOND, "n_samples": 10, **arguments})
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("mechanism", ["gp", "gp-additive", "neural"])
+def test_the_linear_algebra_has_one_thread_so_that_all_machines_round_alike(monkeypatch, mechanism):
+    seen = set()
+
+    def recorded(kind, parents, rng):
+        seen.update(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+        return unit_noise(kind, parents, rng)
+
+    monkeypatch.setattr(sampling, "unit_noise", recorded)
+    with threadpool_limits(2, user_api="blas"):
+        simulate(Dag.from_edges([("a", "b")]), 50, mechanism=mechanism, random_state=0)
+    assert seen == {1}

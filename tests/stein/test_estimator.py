@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sartre.stein.estimator import Stein
+from sartre.stein.estimator import Stein, _square_distances
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -116,3 +116,22 @@ def test_rows_that_are_mostly_equal_have_a_width_in_the_fast_form():
     X = np.zeros((2000, 1))
     X[1::4, 0] = np.random.default_rng(0).normal(size=500)  # every fourth row from the first is the same
     assert Stein(X, 0.001, fast=True)._h == Stein(X, 0.001)._h > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("code", [1e6, 99999999.0, 1e12])
+def test_rare_flags_and_a_code_for_missing_have_an_estimate(seed, code):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.random((200, 4)) < 0.03, rng.normal(size=200)]).astype(float)
+    X[rng.integers(200), 4] = code
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    for fast in (False, True):
+        assert np.isfinite(Stein(X, 0.001, fast=fast).hessian_diagonal()).all()
+
+
+def test_distances_keep_their_digits_beside_a_value_far_out():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[0] = 1e9
+    inside = X[1:] - np.median(X, axis=0)
+    expected = ((inside[:, None] - inside[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(_square_distances(X - np.median(X, axis=0))[1:, 1:], expected, rtol=1e-9)

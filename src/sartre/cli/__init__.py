@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from sartre.cli._console import EXIT_CODES, out
+from sartre.cli._console import BAD_INPUT, EXIT_CODES, err, out
 from sartre.cli._convert import convert
 from sartre.cli._discover import discover, prune
 from sartre.cli._evaluate import evaluate
@@ -27,6 +27,11 @@ for command in (discover, prune, plan, evaluate, convert, simulate, methods, rep
 
 def main() -> None:
     """Run the command line."""
+    if sys.stdout is None:  # the shell closed it
+        err.print(
+            "Error: Standard output is closed; redirect it to a file, or to /dev/null to discard it.", soft_wrap=True
+        )
+        sys.exit(BAD_INPUT)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show must not cause a failure

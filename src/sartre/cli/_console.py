@@ -13,10 +13,14 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 SECONDS_BETWEEN_LINES = 1.5  # two seconds of silence look like a hang, and a busy machine is slow
 LONG_RUN = 0.05, 60.0  # share of the elapsed time that a long run may be silent, and the longest silence
@@ -29,10 +33,42 @@ _REMEDIES = {
     errno.EACCES: "ask for permission to use it, or choose another",
     errno.EPERM: "ask for permission to use it, or choose another",
     errno.EROFS: "choose another folder",
+    errno.EPIPE: "its reader must not end first, or redirect it to a file",
 }
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
 
-out = Console(markup=False, highlight=False, emoji=False)
-err = Console(markup=False, highlight=False, emoji=False, stderr=True)
+
+def visible(text: str) -> str:
+    r"""Show control characters as escapes, so that no name or message can direct the terminal.
+
+    Examples
+    --------
+    >>> visible("\x1b[2Jrain")
+    '\\x1b[2Jrain'
+    """
+    return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+class _PlainConsole(Console):
+    """A console that shows text as it is, except control characters, in lines and in cells of tables."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(markup=False, highlight=False, emoji=False, stderr=stderr)
+
+    def render_str(self, text: str, **settings: Any) -> Text:
+        """Convert text of a line or a cell, whose control characters become visible."""
+        return super().render_str(visible(text), **settings)
+
+    def on_broken_pipe(self) -> None:
+        """Let `guarded` report that the reader of standard output has ended; Rich would exit without a word."""
+        if self.stderr:
+            super().on_broken_pipe()
+        _discard_output()
+        raise  # noqa: PLE0704 - Rich calls this where it handles the error
+
+
+out = _PlainConsole()
+err = _PlainConsole(stderr=True)
 
 
 @contextmanager
@@ -47,7 +83,7 @@ def guarded(*, debug: bool) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:  # noqa: BLE001 - every failure is reported
         if debug:
-            traceback.print_exc()
+            err.print(traceback.format_exc(), soft_wrap=True, end="")
         sentence, code = _told(error)
         err.print(f"Error: {sentence}", soft_wrap=True)
         raise typer.Exit(code) from None
@@ -58,8 +94,13 @@ def _flush() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python fails again at exit
+        _discard_output()
         raise
+
+
+def _discard_output() -> None:
+    """Send what is still to be printed nowhere; otherwise Python fails again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _told(error: Exception) -> tuple[str, int]:
@@ -70,10 +111,21 @@ def _told(error: Exception) -> tuple[str, int]:
         return f"{error.strerror}: {place}; {remedy}.", BAD_INPUT
     if isinstance(error, MemoryError):
         return "There is not enough memory for this; use fewer rows or columns.", BAD_INPUT
+    cache = _damaged_cache(error)
+    if cache is not None:
+        return f"The compiled code in '{cache}' is damaged; delete that folder, and it is compiled again.", BAD_INPUT
     text = " ".join(str(error).split())
     if isinstance(error, (ValueError, TypeError, OSError, ImportError)):
         return text, BAD_INPUT
     return f"Unexpected {type(error).__name__}: {text}; run again with --debug to see where.", UNEXPECTED
+
+
+def _damaged_cache(error: Exception) -> str | None:
+    """Return the folder of Numba's cache if it was being read when an error occurred."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals.get("__name__") == "numba.core.caching":
+            return getattr(frame.f_locals.get("self"), "cache_path", None)
+    return None
 
 
 @contextmanager
@@ -184,6 +236,7 @@ class _Bar:
         self._bar.start()
 
     def show(self, text: str) -> None:
+        text = visible(text)
         count = _COUNT.match(text)
         stage = count["stage"] if count else text.partition(":")[0]
         total, done = (int(count["total"]), int(count["done"])) if count else (None, 0)

@@ -31,6 +31,7 @@ def discover(  # noqa: PLR0913 - one argument per option
     out_folder: option.Out = Path(),
     report: option.Report = None,
     no_data: option.NoData = False,
+    yes: option.Yes = False,
     as_json: option.Json = False,
     debug: option.Debug = False,
 ) -> None:
@@ -71,6 +72,7 @@ def prune(  # noqa: PLR0913 - one argument per option
     out_folder: option.Out = Path(),
     report: option.Report = None,
     no_data: option.NoData = False,
+    yes: option.Yes = False,
     as_json: option.Json = False,
     debug: option.Debug = False,
 ) -> None:
@@ -97,6 +99,8 @@ def _run(asked: Asked, *, as_json: bool, debug: bool) -> None:
 
 
 def _given_order(names: str | None, file: Path | None) -> list[str]:
+    from sartre.compute.files import reading
+
     if names is not None and file is None:
         return split_names(names)
     if names is not None or file is None:
@@ -104,11 +108,12 @@ def _given_order(names: str | None, file: Path | None) -> list[str]:
     if not file.is_file():
         raise FileNotFoundError(f"There is no file '{file}'; check its name and folder.")
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        with reading(file):
+            text = file.read_text(encoding="utf-8-sig")
         if file.suffix.lower() != ".json":
             return [line.strip() for line in text.splitlines() if line.strip()]
         return [str(name) for name in json.loads(text)["order"]]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):  # the last: brackets in brackets, too deep for a parser
         raise ValueError(
             f"'{file}' does not hold an order; write one name per line, or give the graph.json of a run."
         ) from None

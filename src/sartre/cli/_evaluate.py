@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import signal
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +29,8 @@ _MEASURES = {  # name in JSON: heading, meaning
     "edge_recall": ("recall", "share of the true edges that are found"),
     "edge_f1": ("F1", "harmonic mean of the two"),
 }
+QUICK_TO_COMPARE = 50  # variables: graphs of at most this size are compared in a tenth of a second, however dense
+MOST_OSET_STEPS = 2e8  # about half a minute; a chain of 3000 variables has 4e10
 
 
 def evaluate(
@@ -49,19 +54,51 @@ def evaluate(
     Example: sartre evaluate truth.json graph.json
     """
     with guarded(debug=debug):
-        with progress(f"Reading {truth} and {guess}"):
-            result = _measured(*_read_both(truth, guess))
+        with progress(f"Reading {truth} and {guess}") as begin:
+            graphs = _read_both(truth, guess)
+            names = _affordable(*graphs)
+            begin("Comparing the graphs")
+            result = _measured(*graphs, names) if len(graphs[0]) <= QUICK_TO_COMPARE else _elsewhere(*graphs, names)
         if as_json:
             typer.echo(json.dumps(result, indent=2))
         else:
             _print(result)
 
 
-def _measured(truth: Dag, guess: Dag) -> dict[str, Any]:
+def _affordable(truth: Dag, guess: Dag) -> list[str]:
+    """Return the measures to compute: all, or, with a warning, all but the slow one if the graphs are large."""
+    from sartre.graph.paths import transitive_closure
+
+    pairs = int(transitive_closure(guess.adjacency.astype(bool)).sum())
+    size = len(guess) + guess.n_edges + truth.n_edges
+    if pairs * size <= MOST_OSET_STEPS:
+        return list(_MEASURES)
+    warnings.warn(
+        f"The oset AID was left out, because it would take minutes or hours: the guess has {pairs:,} pairs of a "
+        f"variable and a descendant, and the graphs have {size:,} variables and edges. Call sartre.metrics.oset_aid to "
+        "compute it.",
+        stacklevel=1,
+    )
+    return [name for name in _MEASURES if name != "oset_aid"]
+
+
+def _measured(truth: Dag, guess: Dag, names: list[str]) -> dict[str, Any]:
     from sartre import metrics
 
     sizes = {"variables": len(truth), "true_edges": truth.n_edges, "guessed_edges": guess.n_edges}
-    return sizes | {name: getattr(metrics, name)(truth, guess) for name in _MEASURES}
+    values = {name: getattr(metrics, name)(truth, guess) for name in names}
+    return sizes | {name: values.get(name) for name in _MEASURES}
+
+
+def _elsewhere(truth: Dag, guess: Dag, names: list[str]) -> dict[str, Any]:
+    """Measure in another process: compiled code does not react to Ctrl-C, but its process can be ended."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process inherits this, and leaves it to this one
+    try:
+        pool = multiprocessing.get_context("spawn").Pool(1)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    with pool:  # it is ended in any case
+        return pool.apply(_measured, (truth, guess, names))
 
 
 def _print(result: dict[str, Any]) -> None:
@@ -70,7 +107,8 @@ def _print(result: dict[str, Any]) -> None:
     table = Table("measure", "value", "meaning")
     for name, (heading, meaning) in _MEASURES.items():
         value = result[name]
-        table.add_row(heading, f"{value:.3f}" if isinstance(value, float) else str(value), meaning)
+        shown = "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+        table.add_row(heading, shown, meaning)
     out.print(table)
 
 

@@ -42,6 +42,7 @@ class Asked:
     out_folder: Path = Path()
     report: Path | None = None
     no_data: bool = False
+    yes: bool = False
 
     @classmethod
     def of(cls, options: Mapping[str, Any], **changes: Any) -> Asked:
@@ -53,6 +54,16 @@ class Asked:
     def graph_file(self) -> Path:
         """Where the graph is written."""
         return self.out_folder / "graph.json"
+
+    @property
+    def edges_file(self) -> Path:
+        """Where the edges are written."""
+        return self.out_folder / "edges.csv"
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where finished half-samples are kept until all is written."""
+        return self.out_folder / CHECKPOINT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,17 +81,16 @@ class Learnt:
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     """Read, learn and write; whatever cannot work is refused before any long computation."""
     from sartre.cli._methods import build_model
-    from sartre.compute.files import check_destination, made_folder, write_texts_atomically
+    from sartre.compute.files import made_folder, write_texts_atomically
     from sartre.data.row_source import Survey
     from sartre.steps import tags_of
 
     model = build_model(asked)
     _check_report(asked)
     with made_folder(asked.out_folder):
-        edges_file = asked.out_folder / "edges.csv"
-        for path in filter(None, (asked.graph_file, edges_file, asked.report)):
-            check_destination(path, asked.source)
+        _check_files(asked)
         data, truth = _read(asked)
+        _check_memory(asked, model, data.sample.shape)
         standardize = any(tags_of(step).needs_units for step in (model.order, model.prune))
         table = _standardized(asked, data) if standardize else data
         found = None if asked.stability is None else _stability(asked, model, _in_memory(asked, table))
@@ -90,14 +100,14 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         shape = (data.n, data.sample.shape[1]) if isinstance(data, Survey) else data.shape
         document = _document(asked, model, edges, found, rows=shape[0], standardized=standardize)
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        write_texts_atomically({asked.graph_file: text, edges_file: edges.to_csv(index=False, lineterminator="\n")})
+        write_texts_atomically({asked.graph_file: text, asked.edges_file: _edge_list(edges)})
         if asked.report is not None:
             begin("Writing the report")
             original = data.sample
             original = original if standardize and not original.missing.any() else None
             model.report(asked.report, original, stability=found, include_data=not asked.no_data)
         if found is not None:
-            (asked.out_folder / CHECKPOINT).unlink(missing_ok=True)
+            asked.checkpoint.unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
     return Learnt(asked=asked, shape=shape, model=model, edges=edges, truth=known, document=document)
 
@@ -123,6 +133,8 @@ def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
     from sartre.data.read_file import read_table
 
     if source == "-":
+        if sys.stdin is None:  # the shell closed it
+            raise ValueError("Standard input is closed, so '-' cannot be read; pipe a table into it, or name a file.")
         return read_table(sys.stdin.buffer), None
     if source in DATASETS and not Path(source).is_file():
         from sartre.datasets import load_sachs
@@ -195,16 +207,37 @@ def _check_report(asked: Asked) -> None:
         return
     from sartre.report.layout import require_igraph
 
-    taken = (
-        asked.graph_file,
-        asked.out_folder / "edges.csv",
-        asked.out_folder / CHECKPOINT,
-        asked.knowledge,
-        asked.order_file,
-    )
-    if asked.report.resolve() in [path.resolve() for path in taken if path is not None]:
+    taken = asked.graph_file, asked.edges_file, asked.checkpoint
+    if asked.report.resolve() in [path.resolve() for path in taken]:
         raise ValueError(f"'{asked.report}' is another file of this run; choose a different name for the report.")
     require_igraph()
+
+
+def _check_files(asked: Asked) -> None:
+    """Refuse results that cannot be written, or that would replace a file that the run reads."""
+    from sartre.compute.files import check_destination
+    from sartre.data.read_arrow import parquet_files
+
+    source = Path("/dev/stdin" if asked.source == "-" else asked.source)
+    inputs = [*(parquet_files(source) if source.is_dir() else [source]), asked.knowledge, asked.order_file]
+    checkpoint = None if asked.stability is None else asked.checkpoint
+    for path in filter(None, (asked.graph_file, asked.edges_file, checkpoint, asked.report)):
+        for file in inputs:
+            check_destination(path, file)
+
+
+def _check_memory(asked: Asked, model: CausalDiscovery, shape: tuple[int, int]) -> None:
+    """Refuse a run for which this machine has far too little memory by the plan, unless --yes is given."""
+    from sartre.plan.estimate import MEMORY_MARGIN
+    from sartre.plan.text import duration
+
+    plan = model.plan(shape)
+    shortage = plan.shortage(MEMORY_MARGIN)
+    if shortage is not None and not asked.yes:
+        raise ValueError(
+            f"{shortage} The run would take about {duration(plan.total.seconds)}. Use fewer columns or another method "
+            "(`sartre plan` compares them), or add --yes to start it all the same."
+        )
 
 
 def _check_missing(asked: Asked, data: Table) -> None:
@@ -230,7 +263,7 @@ def _stability(asked: Asked, model: CausalDiscovery, table: Table) -> Stability:
         n_pairs=asked.stability or 0,
         n_jobs=asked.jobs,
         random_state=asked.seed,
-        checkpoint=asked.out_folder / CHECKPOINT,
+        checkpoint=asked.checkpoint,
     )
 
 
@@ -272,6 +305,14 @@ def _document(
         **({} if min(model.rows_seen_.values()) >= rows else {"rows_seen": model.rows_seen_}),
     }
     return document
+
+
+def _edge_list(edges: pd.DataFrame) -> str:
+    """Return the edges and their evidence as the text of a CSV file, with the names as `Dag.read` expects them."""
+    from sartre.graph.formats import escaped
+
+    names = {end: edges[end].map(escaped) for end in ("source", "target")}
+    return edges.assign(**names).to_csv(index=False, lineterminator="\n")
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -163,6 +163,6 @@ def _change(steps: dict[str, Any], setting: str) -> None:
         raise ValueError(f"{type(steps[step]).__name__} has no setting '{name}'; its settings are {offered}.")
     try:
         parsed = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         parsed = value
     steps[step].set_params(**{name: parsed})

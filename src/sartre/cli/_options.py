@@ -69,7 +69,12 @@ Stability: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[int, typer.Option(help="Random seed; the same seed gives the same result.")]
 Jobs: TypeAlias = Annotated[
-    int, typer.Option(help="Number of threads; -1 for one per core. The result does not depend on it.")
+    int,
+    typer.Option(
+        help="Number of threads, at most one per core; -1 for one per core. They share out the targets of the pruning "
+        "and the rows of large tables, and pay only where there are many. With --stability they are processes over the "
+        "half-samples. The result does not depend on it."
+    ),
 ]
 Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the results.")]
 Report: TypeAlias = Annotated[
@@ -77,6 +82,9 @@ Report: TypeAlias = Annotated[
 ]
 NoData: TypeAlias = Annotated[
     bool, typer.Option("--no-data", help="Leave the rows of the table out of the report, so that it can be shared.")
+]
+Yes: TypeAlias = Annotated[
+    bool, typer.Option("--yes", help="Start even if this machine seems to have far too little memory for the run.")
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

@@ -32,7 +32,7 @@ def print_summary(learnt: Learnt, out: Console) -> None:
         out.print(f"At most {bound:.2g} edges with a frequency of 0.6 or more are expected by chance", soft_wrap=True)
     order = learnt.document["order"]
     rest = f" and {len(order) - SHOWN_NAMES} more, in {asked.graph_file}" if len(order) > SHOWN_NAMES else ""
-    out.print(f"Order: {', '.join(order[:SHOWN_NAMES])}{rest}", soft_wrap=True)
+    out.print(f"Order: {', '.join(map(_in_one_line, order[:SHOWN_NAMES]))}{rest}", soft_wrap=True)
     if learnt.truth is not None:
         out.print(_comparison(learnt.truth, model.graph_))
         out.print("SHD counts wrong edges, SID wrong causal effects: lower is better.")
@@ -55,12 +55,17 @@ def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     for edge in edges.head(SHOWN_EDGES).to_dict("records"):
         cells = ["-" if isna(edge[column]) else f"{edge[column]:{form}}" for column, form in evidence.values()]
-        table.add_row(edge["source"], edge["target"], *cells)
+        table.add_row(_in_one_line(edge["source"]), _in_one_line(edge["target"]), *cells)
     out.print(table)
     if len(edges) > SHOWN_EDGES:
         out.print(f"... and {len(edges) - SHOWN_EDGES} weaker edges, in {file}", soft_wrap=True)
     for note in notes:
         out.print(note, soft_wrap=True)
+
+
+def _in_one_line(name: str) -> str:
+    """Show the line ends and tabs of a name as escapes; the console does so for other control characters."""
+    return name.replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _evidence(edges: pd.DataFrame) -> tuple[dict[str, tuple[str, str]], list[str]]:

@@ -110,7 +110,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         content, stored = document["content"], document["sha256"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise damaged from None
     if document.get("format") != FORMAT or _digest(json.dumps(content, separators=(",", ":"))) != stored:
         raise damaged

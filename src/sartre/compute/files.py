@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,22 @@ def check_destination(path: str | Path, source: str | Path | None = None) -> Non
     if path.exists() and not path.is_file():
         raise ValueError(f"'{path}' is not a regular file; name a file to write.")
     if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
-        raise ValueError(f"'{path}' is the input file; name another file to write.")
+        raise ValueError(f"'{path}' is the input file; name another file or folder for the result.")
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder '{path.parent}' to write '{path.name}' in; create it first.")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"The folder '{path.parent}' is not writable; choose another.")
+
+
+@contextmanager
+def reading(name: object) -> Iterator[None]:
+    """Name the file in an error of the operating system that does not, as those of a read do not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(name)
+        raise
 
 
 @contextmanager
@@ -48,7 +60,10 @@ def write_text_atomically(path: str | Path, text: str) -> None:
 
 
 def write_texts_atomically(texts: Mapping[Any, str]) -> None:
-    """Write several files, given by path, in this way; none is replaced before all are on disk."""
+    """Write several files, given by path, in this way; none is replaced before all are on disk.
+
+    A file that is replaced keeps its permissions.
+    """
     temporaries: dict[Path, Path] = {}
     path: Any = None
     try:
@@ -56,9 +71,11 @@ def write_texts_atomically(texts: Mapping[Any, str]) -> None:
             check_destination(path)
             target = Path(path).resolve()  # a link is followed, so that it stays a link
             temporaries[target] = target.with_name(f".{uuid.uuid4().hex}.tmp")
-            temporaries[target].write_text(text, encoding="utf-8", newline="\n")
+            _write_to_disk(temporaries[target], text, target)
         for path, temporary in temporaries.items():
             temporary.replace(path)
+        for folder in {target.parent for target in temporaries}:
+            _sync_folder(folder)
     except OSError as error:
         if error.errno is not None:
             error.filename, error.filename2 = str(path), None  # name the file that was asked for
@@ -66,3 +83,24 @@ def write_texts_atomically(texts: Mapping[Any, str]) -> None:
     finally:
         for temporary in temporaries.values():
             temporary.unlink(missing_ok=True)
+
+
+def _write_to_disk(temporary: Path, text: str, target: Path) -> None:
+    """Write a new file through to the disk, with the permissions of the file that it will replace, if there is one."""
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    temporary.touch(0o666 if mode is None else 0o600, exist_ok=False)  # nobody else may read it before it has its mode
+    temporary.write_text(text, encoding="utf-8", newline="\n")
+    with temporary.open("rb+") as file:
+        os.fsync(file.fileno())
+    if mode is not None:
+        temporary.chmod(mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Write the new names in a folder through to the disk, where the system can."""
+    with suppress(OSError):  # Windows cannot open a folder, and some network disks cannot sync one
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from sartre.data.checks import LARGEST, as_table, read_columns
+from sartre.data.checks import LARGEST, as_table, is_record_batch, read_columns
 from sartre.data.read_arrow import parquet_batches
 from sartre.data.table import Table
 from sartre.settings import check_choice, listed
@@ -114,7 +113,7 @@ def _opener(source: Any) -> Callable[[], Iterable[Any]]:
         slowly = {"batch_readahead": 1, "fragment_readahead": 1} if hasattr(source, "scanner") else {}
         size = {"batch_size": BATCH} if slowly else {"max_chunksize": BATCH}
         return lambda: source.to_batches(**size, **slowly)
-    if isinstance(source, (np.ndarray, Table)) or _is_record_batch(source) or nw.dependencies.is_into_dataframe(source):
+    if isinstance(source, (np.ndarray, Table)) or is_record_batch(source) or nw.dependencies.is_into_dataframe(source):
         return lambda: [source]
     if callable(source):
         function: Any = source
@@ -134,21 +133,7 @@ def _opener(source: Any) -> Callable[[], Iterable[Any]]:
 
 def _read(batch: Any, first: int) -> Table:
     try:
-        return read_columns(_as_frame(batch))
+        return read_columns(batch)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"In the batch that starts at row {first} (its rows are numbered from 0): {error}") from None
-
-
-def _is_record_batch(batch: object) -> bool:
-    pyarrow: Any = sys.modules.get("pyarrow")  # it has been imported if there is a record batch
-    return pyarrow is not None and isinstance(batch, pyarrow.RecordBatch)
-
-
-def _as_frame(batch: Any) -> Any:
-    """Convert a record batch to a table of one batch; leave anything else as it is."""
-    if not _is_record_batch(batch):
-        return batch
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
-    return pa.Table.from_batches([batch])

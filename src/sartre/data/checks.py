@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,8 @@ from sartre.data.table import Table, standardise_columns
 from sartre.settings import listed
 
 MIN_ROWS = 10  # nothing can be learnt from a table with fewer rows
+ALONE = 20.0  # a value this many times nearer than sqrt(n) standard deviations is not alone
+TOLD_APART = 0.9  # share of the distinct values of a column that must still be distinct once it is standardised
 LARGEST = 1e150  # the square of anything larger may overflow a double
 
 
@@ -97,8 +100,11 @@ def read_columns(X: Any, *, categories: bool = False) -> Table:
     """
     if isinstance(X, Table):
         return X
-    if sparse.issparse(X):
-        raise TypeError("A dense table is needed. Got a sparse matrix; pass X.toarray().")
+    _check_in_memory(X)
+    if is_record_batch(X):
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+
+        X = pa.Table.from_batches([X])
     if nw.dependencies.is_pandas_like_dataframe(X):
         check_unique([str(name) for name in X.columns])
     frame = nw.from_native(X, pass_through=True, eager_only=True)
@@ -106,7 +112,8 @@ def read_columns(X: Any, *, categories: bool = False) -> Table:
         names = [str(name) for name in frame.columns]
         _check_for_index(names)
         check_unique(names)
-        columns = [read_series(frame[:, j], name, categories=categories) for j, name in enumerate(names)]
+        series = zip(frame.iter_columns(), names, strict=True)
+        columns = [read_series(column, name, categories=categories) for column, name in series]
         return _joined(columns, names, frame.shape[0])
     array = _to_array(X)
     if array.ndim == 0:
@@ -123,6 +130,22 @@ def read_columns(X: Any, *, categories: bool = False) -> Table:
         raise TypeError(f"A table of real numbers is needed. Got an array of dtype {array.dtype}.")
     columns = [read_objects(array[:, j].astype(object), name, categories=categories) for j, name in enumerate(names)]
     return _joined(columns, names, len(array))
+
+
+def _check_in_memory(X: Any) -> None:
+    if sparse.issparse(X):
+        raise TypeError("A dense table is needed. Got a sparse matrix; pass X.toarray().")
+    if nw.dependencies.is_dask_dataframe(X):
+        raise TypeError(
+            "A table in memory is needed. Got a Dask data frame. Pass it to CausalDiscovery.fit_batches, which counts "
+            "its partitions where they are, or pass X.compute() if it fits into memory."
+        )
+
+
+def is_record_batch(X: object) -> bool:
+    """Return whether a table is a pyarrow ``RecordBatch``."""
+    pyarrow: Any = sys.modules.get("pyarrow")  # it has been imported if there is a record batch
+    return pyarrow is not None and isinstance(X, pyarrow.RecordBatch)
 
 
 def _joined(columns: Sequence[Column], names: Sequence[str], n_rows: int) -> Table:
@@ -182,6 +205,32 @@ def _check_finite(table: Table, *, missing: bool) -> None:
             f"Column '{names[j]}' varies by only {spread[j]:g}, the square of which is zero in floating point. "
             "Rescale the column."
         )
+    for j in range(values.shape[1]):
+        row = _row_that_hides_the_others(values[:, j])
+        if row is not None:
+            raise ValueError(
+                f"Column '{names[j]}' holds {values[row, j]:.15g} in row {row} (the first row is 0), so far from the "
+                "other values that floating point cannot tell those apart. It looks like a code for missing values. "
+                "Correct the value, or set it to missing."
+            )
+
+
+def _row_that_hides_the_others(column: NDArray[np.float64]) -> int | None:
+    """Return the row of a value so extreme that others become equal when the column is standardised, or None.
+
+    Examples
+    --------
+    >>> _row_that_hides_the_others(np.array([1.0, 2.0, 1e18, 3.0]))
+    2
+    >>> _row_that_hides_the_others(np.array([1.0, 2.0, 1e9, 3.0])) is None
+    True
+    """
+    distance = np.abs(column - column.mean())
+    row, spread = int(distance.argmax()), float(column.std())
+    if distance[row] * ALONE < spread * np.sqrt(len(column)):  # many values share the spread
+        return None
+    standardised = (column - column.mean()) / (spread or 1.0)
+    return row if len(np.unique(standardised)) < TOLD_APART * len(np.unique(column)) else None
 
 
 def _warn_about_columns(table: Table) -> None:

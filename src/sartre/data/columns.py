@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 SAMPLES_PER_LEVEL = 10  # on average; a column with fewer is an id or free text
 FEW_LEVELS, MOST_LEVELS = 5, 100  # up to FEW_LEVELS are always allowed; more than MOST_LEVELS never are
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})([ T].*)?")
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)  # what every reader takes for a number
 
 
 class Column(NamedTuple):
@@ -71,8 +72,9 @@ def read_objects(values: NDArray[Any], name: str, *, categories: bool) -> Column
             )
         return as_category(values, name)
     if not texts:
+        odd = next((row for row in wrong if not _PLAIN.fullmatch(str(values[row]))), wrong[0])  # what made it text
         raise ValueError(
-            f"Column '{name}' holds numbers written as text, such as '{values[wrong[0]]}' in row {wrong[0]} "
+            f"Column '{name}' holds numbers written as text, such as '{values[odd]}' in row {odd} "
             "(the first row is 0). Convert them to numbers first."
         )
     raise ValueError(

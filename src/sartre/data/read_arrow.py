@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from sartre.data.read_text import MAX_COLUMNS, _too_wide
+from sartre.data.read_text import MAX_COLUMNS, _check_not_repeated, _too_wide
 
 _ARROW = {".parquet": "Parquet", ".pq": "Parquet", ".feather": "Feather", ".arrow": "Feather"}
 _LARGE = 2**30  # bytes in memory; a larger table is read in batches
@@ -42,11 +42,12 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
         raise ImportError(f"Reading '{path}' needs pyarrow; install it with: pip install \"sartre[arrow]\".") from None
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder '{path}'; check its name.")
-    file, files = path, _parquet_files(path) if path.is_dir() else [path]
+    file, files = path, parquet_files(path) if path.is_dir() else [path]
     try:
         for file in files:
             with parquet.ParquetFile(file) as opened:
                 schema = opened.schema_arrow
+                _check_not_repeated(schema.names, file)
                 index = (schema.pandas_metadata or {}).get("index_columns", [])
                 columns = [name for name in schema.names if name not in index]
                 yield from opened.iter_batches(batch_size=size, columns=columns)
@@ -56,7 +57,8 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
         ) from None
 
 
-def _parquet_files(folder: Path) -> list[Path]:
+def parquet_files(folder: Path) -> list[Path]:
+    """Return the Parquet files in a folder and its subfolders, ordered by path."""
     ends = tuple(end for end, kind in _ARROW.items() if kind == "Parquet")
     files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in ends and file.is_file())
     if not files:
@@ -74,9 +76,10 @@ def _read_arrow(path: Path, kind: str, first: int | None = None) -> pd.DataFrame
             f"Reading '{path}' needs pyarrow; install it with: pip install \"sartre[arrow]\", or export a CSV file."
         ) from None
     try:
-        width = len(parquet.read_schema(path)) if kind == "Parquet" else 0
-        if width > MAX_COLUMNS:
-            raise _too_wide(path, width)
+        names = parquet.read_schema(path).names if kind == "Parquet" else []
+        if len(names) > MAX_COLUMNS:
+            raise _too_wide(path, len(names))
+        _check_not_repeated(names, path)
         if first is not None:
             return next(parquet.ParquetFile(path).iter_batches(first), pa.RecordBatch.from_pylist([])).to_pandas()
         return pd.read_parquet(path) if kind == "Parquet" else feather.read_feather(path)

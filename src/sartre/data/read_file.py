@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from sartre.data.read_arrow import _ARROW, _parquet_files, _read_arrow
+from sartre.compute.files import reading
+from sartre.data.read_arrow import _ARROW, _read_arrow, parquet_files
 from sartre.data.read_text import _read_text, _Text
 
 if TYPE_CHECKING:
@@ -45,8 +46,11 @@ def read_table(source: str | Path | BinaryIO) -> pd.DataFrame:
         _check_is_file(path)
         if path.suffix.lower() in _ARROW:
             return _read_arrow(path, _ARROW[path.suffix.lower()])
-        return _read_text(_Text(str(path), path))
-    return _read_text(_Text(str(getattr(source, "name", "the data")), source.read()))
+        with reading(path):
+            return _read_text(_Text(str(path), path))
+    name = str(getattr(source, "name", "the data"))
+    with reading(name):
+        return _read_text(_Text(name, source.read()))
 
 
 def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
@@ -71,7 +75,7 @@ def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
     """
     path = Path(source)
     if path.is_dir():
-        parts = [peek(file) for file in _parquet_files(path)]
+        parts = [peek(file) for file in parquet_files(path)]
         return parts[0][0], sum(n for _, n in parts)
     _check_is_file(path)
     kind = _ARROW.get(path.suffix.lower())
@@ -84,7 +88,7 @@ def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
     if kind is not None or size <= _HEAD:
         frame = read_table(path)
         return frame, len(frame)
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         content = file.read(_HEAD)
     head = content[: content.rfind(b"\n") + 1]
     frame = _read_text(_Text(str(path), head or content))

@@ -30,6 +30,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MARKUP = re.compile(r"""\s*(<[!?]|<(html|head|body|table|div)\b|\{\s*["}]|\[\s*[\[{"])""", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,7 @@ def _scan(text: _Text, encoding: str, separator: str) -> tuple[list[str], str]:
     """Read every record once: return the header and the decimal mark, and refuse rows of a different length."""
     header: list[str] = []
     decimal = "."
+    unclear, line = "", 0  # the first number whose comma may separate thousands
     with text.open(encoding) as file:
         records = csv.reader(file, delimiter=separator, skipinitialspace=True, strict=True)
         try:
@@ -164,11 +166,28 @@ def _scan(text: _Text, encoding: str, separator: str) -> tuple[list[str], str]:
                         f"Line {records.line_num} of '{text}' has {len(record)} values, but the first line has "
                         f"{len(header)}; correct that line, or write the file without row names."
                     )
-                if separator == ";" and decimal == "." and any(map(_DECIMAL_COMMA.fullmatch, record)):
-                    decimal = ","
+                if separator == ";" and decimal == ".":
+                    numbers = [field for field in record if _DECIMAL_COMMA.fullmatch(field)]
+                    if not all(map(_THOUSANDS.fullmatch, numbers)):
+                        decimal = ","
+                    elif numbers and not unclear:
+                        unclear, line = numbers[0].strip(), records.line_num
         except csv.Error as error:
             raise ValueError(f"Line {records.line_num} of '{text}': {error}; check the quotes there.") from None
+    if unclear and decimal == ".":
+        decimal = ","
+        _warn_about_commas(text, unclear, line)
     return header, decimal
+
+
+def _warn_about_commas(text: _Text, field: str, line: int) -> None:
+    warnings.warn(
+        f"The commas in the numbers of '{text}' may be decimal commas or separate thousands. They were read as decimal "
+        f"commas: '{field}' in line {line} is {field.replace(',', '.')}, not {field.replace(',', '')}. If they "
+        "separate thousands, remove them from the file.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def _check_width(header: Sequence[str], text: _Text) -> None:
@@ -199,9 +218,13 @@ def _checked_names(header: Sequence[str], text: _Text) -> list[str]:
         )
     if "" in names:
         raise ValueError(f"Column {names.index('') + 1} of '{text}' has no name; name it or remove it.")
+    _check_not_repeated(names, text)
+    return names
+
+
+def _check_not_repeated(names: Sequence[str], source: object) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(
-            f"The header of '{text}' repeats {listed(map(repr, repeated))}; give every column a unique name."
+            f"The header of '{source}' repeats {listed(map(repr, repeated))}; give every column a unique name."
         )
-    return names

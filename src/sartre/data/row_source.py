@@ -14,7 +14,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from sartre.compute.parallel import blas_threads
+from sartre.compute.parallel import blas_threads, workers
 from sartre.data import table as tables
 from sartre.data.batches import BATCH, Batches
 from sartre.data.checks import as_table
@@ -76,7 +76,8 @@ class Survey:
         if not isinstance(self.batches, Iterable):
             return [self.batches.total(count)]
         jobs = (delayed(count)(values) for values in self.batches)
-        return Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
+        started = None if n_jobs is None else workers(n_jobs)
+        return Parallel(n_jobs=started, require="sharedmem", return_as="generator")(jobs)
 
 
 @dataclass(frozen=True)

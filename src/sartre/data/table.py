@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from sartre.settings import listed
 
-COMMON = 10  # a level with at least this many samples is regressed on its own
+COMMON = 10  # samples of a level that is regressed on its own, and of one that is not merged with others
 WIDEST = 300  # columns that are added up in pairs: the tables of all pairs grow with the square of this number
 # Every computation on single rows (orders, bins, pairs, robust variances) uses a sample of this many rows; a table that
 # has no more is used as a whole. With this many rows a correlation of .02 has a p-value under 1e-5, and an order of 50
@@ -101,6 +101,33 @@ class Table:
         if sorted(names) != sorted(self.names):
             raise ValueError(f"The table must have the columns {listed(names)}. Got {listed(self.names)} instead.")
         return self.select(np.array([self.names.index(name) for name in names], dtype=np.intp))
+
+    def with_common_levels(self) -> Table:
+        """Return the table with the rare levels of each nominal column merged into one.
+
+        A level is rare if it has fewer than 10 or sqrt(2 n) samples: two such levels are expected to meet in fewer than
+        two of n samples, and no test holds for that.
+
+        Examples
+        --------
+        >>> codes = np.repeat([0.0, 1.0, 2.0, 3.0], [20, 3, 15, 2])
+        >>> table = Table(codes[:, None], ("a",), {0: ("v", "w", "x", "y")}).with_common_levels()
+        >>> table.levels, np.unique(table.values, return_counts=True)[1].tolist()
+        ({0: ('v', 'x', 'w, y')}, [20, 15, 5])
+        """
+        values, levels = self.values.copy(order="F"), dict(self.levels)
+        for j in self.nominal:
+            observed = ~np.isnan(values[:, j])
+            codes = values[observed, j].astype(np.intp)
+            counts = np.bincount(codes, minlength=len(levels[j]))
+            enough = max(COMMON, np.sqrt(2 * len(codes)))
+            common, rare = np.flatnonzero(counts >= enough), np.flatnonzero(counts < enough)
+            if len(rare) > 1:
+                new = np.full(len(counts), len(common))
+                new[common] = np.arange(len(common))
+                values[observed, j] = new[codes]
+                levels[j] = (*(levels[j][k] for k in common), ", ".join(levels[j][k] for k in rare))
+        return Table(values, self.names, levels)
 
     def responses(self, j: int) -> list[NDArray[np.float64]]:
         """Return the responses of a column without missing values: itself or, if it is nominal, its indicators.

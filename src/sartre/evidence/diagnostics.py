@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import chdtrc, ndtr
+from scipy.special import chdtrc
 from scipy.stats import kurtosis, normaltest, skew
 
 from sartre.additive.bases.rank_polynomials import pair_basis, rank_polynomials
 from sartre.additive.linear import explained_by_others
 from sartre.data.checks import as_table, copies, near_copies
-from sartre.data.table import Table, normal_scores, standardise, standardise_columns
+from sartre.data.row_dependence import dependent_columns, neighbour_correlation
+from sartre.data.table import Table, standardise, standardise_columns
 from sartre.graph.paths import alignment
 from sartre.prune.mechanisms import mechanisms_of, parent_columns
 from sartre.settings import listed
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from sartre.steps import Mechanism
 
 
+CODE_DISTANCE = 50  # an extreme value this many times as far from the median as all others looks like a code
+EXACT_DEPENDENCE = 1e-10  # eigenvalue of the correlations below which columns determine each other
 WARNING_LEVEL = 0.001  # the level of all tests of one kind together
 SAMPLES_PER_VARIABLE = 10  # with fewer, a joint model of all variables is no longer possible
 FEW_VALUES = 10  # a column with fewer distinct values has no continuous noise
 FEWEST_SAMPLES = 20  # samples that any test needs
 SKEWED, NOT_NORMAL, HEAVY_NOISE = 0.5, 1.0, 3.0  # skewness and excess kurtosis; the last is that of Laplace noise
 STILL_EXPLAINED = 0.01  # share of a residual that a parent must still explain, beyond chance, to be reported
-SERIAL = 0.1  # correlation of neighbouring rows that is reported
 SORTED, FEWEST_PATHS = 0.9, 6  # var-sortability that is reported, and the number of pairs it needs
 
 
@@ -118,6 +120,8 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
     by_r2, _ = alignment(adjacency, nodes["r2"].to_numpy())
     messages = [
         *_about_samples(table, copies),
+        *_about_values(table, numbers),
+        *_about_dependence(table, numbers, copies),
         *_about_residuals(nodes, share),
         *_about_rows(nodes),
         *_about_variances(by_variance, n_paths),
@@ -140,8 +144,7 @@ def _node(table: Table, j: int, parents: list[int], mechanism: Mechanism) -> dic
         return told
     causes = table.select(np.array(parents, dtype=np.intp)).take(rows)
     residual = standardise(mechanism.residuals(causes.values, column))
-    scores = normal_scores(residual[:, None])[:, 0]
-    told["autocorrelation"] = float((scores[1:] * scores[:-1]).sum() / (scores**2).sum()) if scores.any() else np.nan
+    told["autocorrelation"] = neighbour_correlation(residual)
     if len(np.unique(column)) < FEW_VALUES:
         return told
     told["skewness"], told["kurtosis"] = float(skew(residual)), float(kurtosis(residual))
@@ -211,6 +214,46 @@ def _about_samples(table: Table, copies: Sequence[tuple[str, str]]) -> list[str]
     return messages
 
 
+def _about_values(table: Table, numbers: Sequence[int]) -> list[str]:
+    """Name values that are so far from all others of their column that they look like codes for missing ones."""
+    shown = []
+    for j in numbers:
+        column = table.values[~np.isnan(table.values[:, j]), j]
+        distance = np.abs(column - np.median(column))
+        extreme = column[distance.argmax()] if len(column) else 0.0
+        others = distance[column != extreme]
+        if len(np.unique(column)) >= FEW_VALUES and distance.max() > CODE_DISTANCE * others.max():
+            shown.append(f"{extreme:.12g} in {table.names[j]} ({(column == extreme).sum()} times)")
+    if not shown:
+        return []
+    message = (
+        f"Some values are far from all others in their column and look like codes for missing values: {listed(shown)}. "
+        "They dominate every fit. Set them to missing, or correct them."
+    )
+    return [message]
+
+
+def _about_dependence(table: Table, numbers: Sequence[int], copies: Sequence[tuple[str, str]]) -> list[str]:
+    """Name columns of which one is a linear function of the others, such as parts that add up to a whole."""
+    repeated = {second for _, second in copies}
+    columns = [j for j in numbers if table.names[j] not in repeated and not table.constant[j]]
+    Z = standardise_columns(table.values[:, columns])
+    if len(columns) < 3 or len(Z) <= len(columns):
+        return []
+    values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
+    exact = vectors[:, values < EXACT_DEPENDENCE]
+    names = [
+        table.names[j] for j, size in zip(columns, np.abs(exact).max(axis=1, initial=0.0), strict=True) if size > 1e-3
+    ]
+    if not names:
+        return []
+    message = (
+        f"Some columns are exact linear functions of each other: {listed(names)}. Such columns have many edges that "
+        "say nothing about causes. Leave one out or, if they are parts of a whole, use logarithms of their ratios."
+    )
+    return [message]
+
+
 def _about_residuals(nodes: pd.DataFrame, share: NDArray[np.float64]) -> list[str]:
     messages = []
     level = WARNING_LEVEL / len(nodes)
@@ -239,14 +282,13 @@ def _about_residuals(nodes: pd.DataFrame, share: NDArray[np.float64]) -> list[st
 
 def _about_rows(nodes: pd.DataFrame) -> list[str]:
     size = nodes["autocorrelation"].abs()
-    p_value = 2 * ndtr(-size * np.sqrt(nodes["n"]))
-    serial = (size > SERIAL) & (p_value < WARNING_LEVEL / len(nodes))
+    serial = dependent_columns(size.to_numpy(), nodes["n"].to_numpy())
     if not serial.any():
         return []
     message = (
         f"Neighbouring rows are correlated in {listed(nodes.index[serial])}, up to {size[serial].max():.2f}: the data "
         "may be a time series or come in groups. The tests treat rows as independent, so their p-values are too small. "
-        "Keep rows that are far apart, or take differences; rows that were merely sorted do no harm."
+        "Take differences, keep one row per group, or keep rows that are far apart."
     )
     return [message]
 

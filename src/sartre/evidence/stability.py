@@ -21,7 +21,7 @@ from sartre.data.checks import MIN_ROWS, as_table
 from sartre.graph.dag import Dag
 from sartre.knowledge.knowledge import constraints
 from sartre.knowledge.masks import check_order
-from sartre.settings import check_number, seed_of
+from sartre.settings import check_jobs, check_number, seed_of
 from sartre.steps import fresh
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ def stability(
     n_pairs : int
         Number of pairs of half-samples.
     n_jobs : int, optional
-        Number of processes over the half-samples, or of jobs of the active joblib backend; the result does not depend
-        on it.
+        Number of processes over the half-samples, at most one per core, or of jobs of the active joblib backend; the
+        result does not depend on it.
     random_state : int, Generator, RandomState or None
         Seed of all halves. The k-th pair depends only on the seed and k: more pairs continue where fewer stopped.
     checkpoint : path, optional
@@ -197,6 +197,7 @@ def stability(
       rain -> river
     """
     check_number("stability", "n_pairs", n_pairs, low=1, integer=True)
+    check_jobs("stability", n_jobs)
     holes = getattr(model, "missing", "error") != "error"  # missing values are treated on each half
     table = as_table(X, min_rows=2 * MIN_ROWS, min_columns=2, categories=True, missing=holes)
     known = constraints(model, table.names)

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sartre.compute.files import write_text_atomically
+from sartre.compute.files import reading, write_text_atomically
 from sartre.data.checks import check_unique, default_names
+from sartre.data.labels import by_label
 from sartre.graph import formats
+from sartre.settings import listed
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -32,10 +34,12 @@ class Dag:
 
     Parameters
     ----------
-    adjacency : array of shape (d, d)
-        ``adjacency[i, j]`` is non-zero if variable ``i`` is a cause of variable ``j``.
+    adjacency : array or data frame of shape (d, d)
+        ``adjacency[i, j]`` is non-zero if variable ``i`` is a cause of variable ``j``. A data frame has its names on
+        both axes, in any order.
     names : sequence of d strings, optional
-        The names of the variables; ``x0, x1, ...`` by default.
+        The names of the variables; by default the labels of a data frame, or else ``x0, x1, ...``. With a labelled data
+        frame, they set the order of the variables.
 
     Examples
     --------
@@ -61,8 +65,8 @@ class Dag:
 
     __slots__ = ("_adjacency", "_index", "_names")
 
-    def __init__(self, adjacency: ArrayLike, names: Sequence[str] | None = None) -> None:
-        given = np.asarray(adjacency)
+    def __init__(self, adjacency: ArrayLike | pd.DataFrame, names: Sequence[str] | None = None) -> None:
+        given, names = _named("adjacency", adjacency, names)
         if given.dtype.kind not in "biuf":
             raise TypeError(
                 f"The adjacency matrix must be a dense array of numbers. Got {type(adjacency).__name__} of dtype "
@@ -111,7 +115,7 @@ class Dag:
         path = Path(path)
         fmt = formats.format_of(path) if fmt is None else fmt
         try:
-            with path.open(encoding="utf-8-sig", newline="") as file:  # a name may contain a carriage return
+            with reading(path), path.open(encoding="utf-8-sig", newline="") as file:  # a name may contain \r
                 return cls._parsed(fmt.read(file.read()))
         except OSError:
             raise
@@ -191,9 +195,10 @@ class Dag:
         return self._adjacency.T.astype(np.float64)
 
     @classmethod
-    def from_lingam(cls, matrix: ArrayLike, names: Sequence[str] | None = None) -> Dag:
+    def from_lingam(cls, matrix: ArrayLike | pd.DataFrame, names: Sequence[str] | None = None) -> Dag:
         """Read lingam's ``adjacency_matrix_``: ``B[i, j]`` is non-zero if j is a cause of i."""
-        return cls(np.asarray(matrix).T, names)
+        given, names = _named("matrix", matrix, names)
+        return cls(given.T, names)
 
     def to_causal_learn(self) -> NDArray[np.int64]:
         """Return causal-learn's matrix of endpoints: for i -> j, -1 (tail) at [i, j] and 1 (arrow) at [j, i]."""
@@ -201,9 +206,9 @@ class Dag:
         return matrix.T - matrix
 
     @classmethod
-    def from_causal_learn(cls, matrix: ArrayLike, names: Sequence[str] | None = None) -> Dag:
+    def from_causal_learn(cls, matrix: ArrayLike | pd.DataFrame, names: Sequence[str] | None = None) -> Dag:
         """Read causal-learn's ``graph`` matrix; an edge without a direction is refused."""
-        ends = np.asarray(matrix)
+        ends, names = _named("matrix", matrix, names)
         arrows = (ends == -1) & (ends.T == 1)
         unclear = np.argwhere((ends != 0) & ~arrows & ~arrows.T)
         if len(unclear):
@@ -306,3 +311,18 @@ class Dag:
         if self.n_edges > _REPR_EDGES:
             lines.append(f"  ... and {self.n_edges - _REPR_EDGES} more")
         return "\n".join(lines)
+
+
+def _named(what: str, matrix: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], Sequence[str] | None]:
+    """Return a matrix and the names of its variables: the labels of a data frame, in the order of any names given."""
+    given, labels = by_label(what, matrix)
+    if labels is None or names is None:
+        return given, names if labels is None else labels
+    wanted = [str(name) for name in names]
+    if sorted(wanted) != sorted(labels):
+        raise ValueError(
+            f"'names' must be the labels of '{what}', in any order. Got {listed(wanted)} for the labels "
+            f"{listed(labels)}. Pass {what}.to_numpy() to match by position."
+        )
+    rows = [labels.index(name) for name in wanted]
+    return given[np.ix_(rows, rows)], wanted

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CONVENTION = "source -> target"
 _NOT_DAGITTY = re.compile(r"[\x00-\x1f\x7f]")
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML reads \r as a new line
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")  # a spreadsheet runs a cell that begins with one of these signs
 _DEFAULTS = {"node", "edge", "graph"}  # before brackets these are not variables but settings for all variables
 
 
@@ -103,7 +104,10 @@ def read_gml(text: str) -> Parsed:
     """Read GML; the labels of the nodes are the names."""
     import networkx as nx  # noqa: PLC0415 - slow to import, and most runs do not need it
 
-    return of_networkx(nx.parse_gml(text))
+    try:
+        return of_networkx(nx.parse_gml(text))
+    except RecursionError:
+        raise ValueError("A GML graph must have few brackets within brackets. Got too many; write it again.") from None
 
 
 def write_graphml(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
@@ -161,11 +165,24 @@ def from_plain(data: Any) -> Parsed:
         if key not in data:
             raise ValueError(f"A stored graph must have the key '{key}'. Got only {', '.join(data)}.")
     nodes, edges = data["nodes"], data["edges"]
-    if not isinstance(nodes, list) or not all(
-        isinstance(edge, dict) and {"source", "target"} <= {*edge} for edge in edges
-    ):
-        raise ValueError("A stored graph must have a list of 'nodes', and 'edges' with a source and a target each.")
+    for key, value in (("nodes", nodes), ("edges", edges)):
+        if not isinstance(value, list) or None in value:
+            got = "null in the list" if isinstance(value, list) else f"{value!r:.40}"
+            raise ValueError(f"A stored graph must have a list of '{key}'. Got {got}. Write the graph again.")
+    for edge in edges:
+        if not (isinstance(edge, dict) and {"source", "target"} <= {*edge}):
+            raise ValueError(f"A stored graph must have 'edges' with a source and a target each. Got {edge!r:.40}.")
     return Parsed(nodes, [(edge["source"], edge["target"]) for edge in edges])
+
+
+def read_json(text: str) -> Parsed:
+    """Read JSON with the keys of `to_plain`."""
+    try:
+        return from_plain(json.loads(text))
+    except RecursionError:
+        raise ValueError(
+            "A stored graph must have few brackets within brackets. Got too many; write it again."
+        ) from None
 
 
 def _convention(data: Any) -> Any:
@@ -173,8 +190,23 @@ def _convention(data: Any) -> Any:
     return data.get("convention", data.get("direction"))
 
 
+def escaped(name: str) -> str:
+    """Put an apostrophe before a name that a spreadsheet would run as a formula; a table of edges is read without it.
+
+    Examples
+    --------
+    >>> escaped("=1+1"), escaped("'=1+1"), escaped("rain")
+    ("'=1+1", "''=1+1", 'rain')
+    """
+    return "'" + name if _FORMULA.match(name) else name
+
+
+def _unescaped(name: str) -> str:
+    return name[1:] if name.startswith("'") and _FORMULA.match(name) else name
+
+
 def edge_list(separator: str) -> GraphFormat:
-    r"""Return the format of a table of edges; names are kept as they are, so a variable may be called NA or 01.
+    r"""Return the format of a table of edges; no name is converted, so a variable may be called NA, 01 or, escaped, =1.
 
     Examples
     --------
@@ -184,7 +216,7 @@ def edge_list(separator: str) -> GraphFormat:
 
     def write(_: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
         text = io.StringIO()
-        rows = [("source", "target"), *edges]
+        rows = [("source", "target"), *((escaped(source), escaped(target)) for source, target in edges)]
         quoting = csv.QUOTE_ALL if any("\r" in name for edge in rows for name in edge) else csv.QUOTE_MINIMAL
         csv.writer(text, delimiter=separator, lineterminator="\n", quoting=quoting).writerows(rows)
         return text.getvalue()
@@ -199,7 +231,7 @@ def edge_list(separator: str) -> GraphFormat:
         rows = list(reader)
         if any(None in row for row in rows):
             raise ValueError("A table of edges must have as many values in every line as names in the first line.")
-        edges = [(row["source"] or "", row["target"] or "") for row in rows]
+        edges = [(_unescaped(row["source"] or ""), _unescaped(row["target"] or "")) for row in rows]
         if any("" in edge for edge in edges):
             raise ValueError("it has an edge without a source or a target; name both.")
         return Parsed(list(dict.fromkeys(name for edge in edges for name in edge)), edges)
@@ -301,7 +333,7 @@ def _name(token: str, language: _Language) -> str:
 FORMATS = {
     ".json": GraphFormat(
         lambda names, edges: json.dumps(to_plain(names, edges), indent=2, ensure_ascii=False) + "\n",
-        lambda text: from_plain(json.loads(text)),
+        read_json,
     ),
     ".csv": edge_list(","),
     ".tsv": edge_list("\t"),

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sartre.compute.files import reading
 from sartre.graph.paths import find_cycle, transitive_closure
 
 
@@ -124,9 +125,13 @@ class Knowledge:
         if not path.is_file():
             raise FileNotFoundError(f"There is no file '{path}'; check its name and folder.")
         try:
-            return cls._from_dict(readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig")))
+            with reading(path):
+                text = path.read_text(encoding="utf-8-sig")
+            return cls._from_dict(readers[path.suffix.lower()](text))
         except (ValueError, TypeError) as error:  # invalid TOML, JSON or UTF-8 is a ValueError
             raise ValueError(f"'{path}': {error}") from None
+        except RecursionError:
+            raise ValueError(f"'{path}' has too many brackets within brackets; list names, pairs and tiers.") from None
 
     @classmethod
     def _from_dict(cls, data: Any) -> Knowledge:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from sartre.data.labels import by_label
 from sartre.settings import listed
 
 
@@ -128,15 +128,16 @@ def _forward(order: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 def as_mask(what: str, mask: Any, names: Sequence[str], sides: str = "[parent, child]") -> NDArray[np.bool_]:
     """Return a (d, d) boolean matrix; a data frame with names on both axes is matched by name."""
-    if nw.dependencies.is_pandas_dataframe(mask):
-        labelled = mask.set_axis(mask.index.map(str), axis=0).set_axis(mask.columns.map(str), axis=1)
-        if not sorted(labelled.index) == sorted(labelled.columns) == sorted(names):
+    matrix, labels = by_label(what, mask)
+    if labels is not None:
+        if sorted(labels) != sorted(names):
             raise ValueError(
                 f"'{what}', given as a data frame, must have the column names on both axes, {sides}. "
                 f"Pass {what}.to_numpy() to match by position."
             )
-        mask = labelled.loc[list(names), list(names)]
-    matrix = np.asarray(mask)
+        place = {name: j for j, name in enumerate(labels)}
+        rows = [place[name] for name in names]
+        matrix = matrix[np.ix_(rows, rows)]
     d = len(names)
     if matrix.shape != (d, d) or not (matrix.dtype == bool or np.isin(matrix, (0, 1)).all()):
         raise ValueError(

@@ -19,7 +19,7 @@ from sartre.data.checks import as_table
 from sartre.data.table import standardise
 from sartre.knowledge.precedence import check_before
 from sartre.order.leaves import remove_leaves
-from sartre.settings import check_number
+from sartre.settings import check_jobs_and_seed, check_number
 from sartre.stein.estimator import stable_ridge
 from sartre.stein.on_gpu import estimators
 from sartre.steps import Cost, StepTags
@@ -50,7 +50,7 @@ class NoGAM(BaseEstimator):
     ridge : float
         Ridge of the regressions, in units of a column's variance.
     n_jobs : int, optional
-        Threads of the linear algebra; one by default, because on a busy machine more are often slower.
+        Threads of the linear algebra; used only with at least 4000 rows, because with fewer they gain little or lose.
     device : {"cpu", "cuda"}
         The device for scores and residuals: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``).
 
@@ -100,6 +100,7 @@ class NoGAM(BaseEstimator):
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         for name in ("eta", "width", "ridge"):
             check_number("NoGAM", name, getattr(self, name), low=0.0, open_low=True)
+        check_jobs_and_seed(self)
         device = check_device("NoGAM", self.device)
         table = as_table(X, min_rows=2).standardized()
         estimate = estimators(table.values, self.eta, device)
@@ -109,7 +110,7 @@ class NoGAM(BaseEstimator):
             residuals = self._residuals(table.values[:, remaining], device)
             return np.array([_share_left(residuals[:, j], scores[:, j]) for j in range(len(remaining))])
 
-        with blas_threads(self.n_jobs):
+        with blas_threads(self.n_jobs, len(table.values)):
             self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), unpredicted)
         return self
 

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold, cross_val_predict
 
-from sartre.compute.parallel import blas_threads
+from sartre.compute.parallel import blas_threads, workers
 from sartre.data.checks import as_table
 from sartre.data.row_sample import drawn_rows
 from sartre.knowledge.precedence import check_before
 from sartre.order.leaves import remove_leaves
-from sartre.settings import check_number, seed_of
+from sartre.settings import check_jobs_and_seed, check_number, seed_of
 from sartre.stein.hsic import centred_kernel, dependence, squared_distances
 from sartre.steps import Cost, StepTags, fresh
 
@@ -109,7 +109,8 @@ class RESIT(BaseEstimator):
             Z = values[:, remaining]
             distances = squared_distances(Z)
             jobs = [delayed(_dependence)(clone(regressor), folds, Z, j, distances) for j in range(len(remaining))]
-            return np.array(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs), dtype=np.float64)
+            started = None if self.n_jobs is None else workers(self.n_jobs, len(jobs))
+            return np.array(Parallel(n_jobs=started, require="sharedmem")(jobs), dtype=np.float64)
 
         with blas_threads(1):  # the threads are spread over the variables
             self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), dependences)
@@ -121,6 +122,7 @@ class RESIT(BaseEstimator):
                 "The 'regressor' parameter of RESIT must have fit(X, y) and predict(X), like scikit-learn's "
                 f"regressors. Got {self.regressor!r} instead."
             )
+        check_jobs_and_seed(self)
         check_number("RESIT", "n_folds", self.n_folds, low=2, integer=True)
         if self.max_samples is not None:
             check_number("RESIT", "max_samples", self.max_samples, low=10, integer=True)

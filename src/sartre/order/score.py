@@ -15,7 +15,7 @@ from sartre.data.row_sample import drawn_rows
 from sartre.data.table import Table
 from sartre.knowledge.precedence import check_before
 from sartre.order.leaves import remove_leaves
-from sartre.settings import check_number, seed_of
+from sartre.settings import check_bool, check_jobs_and_seed, check_number, seed_of
 from sartre.stein.on_gpu import estimators
 from sartre.steps import Cost, StepTags
 
@@ -46,7 +46,7 @@ class SCORE(BaseEstimator):
         If there are more rows than this, that many are drawn without replacement, to bound time and memory. The draw
         depends on the seed and on the contents of the rows, not on the order of rows or columns.
     n_jobs : int, optional
-        Threads of the linear algebra; one by default, because on a busy machine more are often slower.
+        Threads of the linear algebra; used only with at least 4000 rows, because with fewer they gain little or lose.
     device : {"cpu", "cuda"}
         The device for the estimates: NumPy, or PyTorch on a GPU (``pip install "sartre[gpu]"``), which gives the order
         of `exact` for hundreds of variables or tens of thousands of rows in seconds.
@@ -104,6 +104,8 @@ class SCORE(BaseEstimator):
     def fit(self, X: Any, before: Any = None) -> SCORE:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         check_number("SCORE", "eta", self.eta, low=0.0, open_low=True)
+        check_bool("SCORE", "exact", self.exact)
+        check_jobs_and_seed(self)
         if self.max_samples is not None:
             check_number("SCORE", "max_samples", self.max_samples, low=2, integer=True)
         device = check_device("SCORE", self.device)
@@ -122,6 +124,6 @@ class SCORE(BaseEstimator):
             curvature = curvature / abs(curvature).max()  # comparable between steps, whatever the units
             return as_array(((curvature - curvature.mean(0)) ** 2).mean(0))
 
-        with blas_threads(self.n_jobs):
+        with blas_threads(self.n_jobs, len(table.values)):
             self.order_, self.scores_ = remove_leaves(table, check_before(before, table.names), variances)
         return self

@@ -18,10 +18,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sartre.compute.parallel import blas_threads
+from sartre.compute.parallel import LARGE_ROWS, blas_threads, workers
 from sartre.data import table as tables
 from sartre.data.table import is_long
 from sartre.plan.text import amount, duration, table_of
@@ -30,9 +29,11 @@ from sartre.steps import tags_of
 COSTS = Path(__file__).with_name("costs.json")
 REFERENCE_SECONDS = 0.05  # time spent on each of the two references
 UNDISTURBED = 0.1  # this share of their repetitions is assumed not to have waited for other work
-THREAD = 0.7  # each thread after the first adds this share of a thread's speed
+THREAD = 0.2  # each thread after the first adds this share of a thread's speed, with at least LARGE_ROWS rows
+PAYS = 1.5  # more threads are recommended where they are expected to be this many times faster
 LONG = 3600.0  # seconds; an alternative is proposed for a step that may take longer
 SOME_ROWS = 1000
+MEMORY_MARGIN = 3.0  # memory is estimated within this factor, so a run above it does not fit
 
 
 class Step(NamedTuple):
@@ -71,6 +72,13 @@ class Plan:
         memory = float(np.max([step.bytes for step in self.steps])) + 8.0 * self.n_rows * self.n_variables
         return Step("total", "", seconds, low, high, memory)
 
+    def shortage(self, margin: float = 1.0) -> str | None:
+        """Return a sentence if more memory is needed than this machine has, times a margin; otherwise None."""
+        needed, memory = self.total.bytes, _memory_size()
+        if not needed > margin * memory:  # true for NaN, of which nothing is known
+            return None
+        return f"{amount(needed)} of memory is needed, but this machine has {amount(memory)}."
+
     def __str__(self) -> str:
         threads = "1 thread" if self.n_jobs == 1 else f"{self.n_jobs} threads"
         head = f"{self.n_rows:,} rows, {self.n_variables:,} variables, {threads}"
@@ -83,10 +91,11 @@ class Plan:
 
 
 class Task(NamedTuple):
-    """A part of a step: the name of a cost, and the number of rows it applies to."""
+    """A part of a step: the name of a cost, the number of rows it applies to, and whether threads do not affect it."""
 
     cost: str
     rows: float
+    serial: bool = False
 
 
 def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Plan:
@@ -114,16 +123,23 @@ def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Pla
     orderer, pruner = model.orderer(), model.pruner()
     counted = is_long(n, d) and tags_of(pruner).takes_row_source
     seen = tables.SAMPLE_ROWS if counted else n
-    jobs = effective_n_jobs(1 if model.n_jobs is None else model.n_jobs)
-    steps = [reading] if reading is not None else []
-    for name, step in (("order", orderer), ("pruning", pruner)):
-        tasks = tasks_of(step, seen)
-        counting = tags_of(step).counting_cost
-        if name == "pruning" and counted and counting is not None and tasks is not None:
-            tasks.append(Task(counting, n))
-        steps.append(_estimate(name, type(step).__name__, tasks, d, _jobs_of(step, jobs)))
-    found = Plan(n, d, jobs, tuple(steps), ())
-    return replace(found, advice=tuple(_advice(found, seen, on_gpu=tags_of(orderer).runs_on_gpu)))
+    jobs = 1 if model.n_jobs is None else workers(model.n_jobs)
+
+    def with_jobs(jobs: int) -> Plan:
+        steps = [reading] if reading is not None else []
+        for name, step in (("order", orderer), ("pruning", pruner)):
+            tasks = tasks_of(step, seen)
+            counting = tags_of(step).counting_cost
+            if name == "pruning" and counted and counting is not None and tasks is not None:
+                tasks.append(Task(counting, n))
+            steps.append(_estimate(name, type(step).__name__, tasks, d, _jobs_of(step, jobs)))
+        return Plan(n, d, jobs, tuple(steps), ())
+
+    found = with_jobs(jobs)
+    advice = list(_advice(found, seen, on_gpu=tags_of(orderer).runs_on_gpu))
+    if found.total.high > LONG and found.total.seconds >= PAYS * with_jobs(workers(-1)).total.seconds:
+        advice.append(f"n_jobs=-1 (--jobs -1) uses all {workers(-1)} cores.")
+    return replace(found, advice=tuple(advice))
 
 
 def shape_of(X: Any) -> tuple[int, int]:
@@ -156,10 +172,10 @@ def tasks_of(step: Any, n: int) -> list[Task] | None:
     --------
     >>> from sartre.order import SCORE
     >>> tasks_of(SCORE(exact=True, max_samples=500), 2000)
-    [Task(cost='SCORE exact', rows=500)]
+    [Task(cost='SCORE exact', rows=500, serial=False)]
     """
     costs = tags_of(step).costs
-    return None if costs is None else [Task(cost.key, min(n, cost.max_rows or n)) for cost in costs]
+    return None if costs is None else [Task(cost.key, min(n, cost.max_rows or n), cost.serial) for cost in costs]
 
 
 def _estimate(name: str, method: str, tasks: list[Task] | None, d: int, jobs: int) -> Step:
@@ -169,7 +185,8 @@ def _estimate(name: str, method: str, tasks: list[Task] | None, d: int, jobs: in
     seconds = low = high = memory = 0.0
     for task in tasks:
         cost = costs["costs"][task.cost]
-        time = _sum(cost["seconds"], task.rows, d) * machine()[cost["kind"]] / (1 + THREAD * (jobs - 1))
+        more = 0 if task.serial or task.rows < LARGE_ROWS else jobs - 1
+        time = _sum(cost["seconds"], task.rows, d) * machine()[cost["kind"]] / (1 + THREAD * more)
         seconds, low, high = seconds + time, low + time * cost["range"][0], high + time * cost["range"][1]
         memory = max(memory, _sum(cost["bytes"], task.rows, d))
     return Step(name, method, seconds, low, high, memory)
@@ -183,7 +200,7 @@ def _jobs_of(step: Any, jobs: int) -> int:
     """Return how many threads a step would use: those of the model, unless it sets its own or has no such setting."""
     settings = step.get_params(deep=False)
     own = settings.get("n_jobs")
-    return 1 if "n_jobs" not in settings else jobs if own is None else effective_n_jobs(own)
+    return 1 if "n_jobs" not in settings else jobs if own is None else workers(own)
 
 
 @lru_cache(maxsize=1)
@@ -239,10 +256,8 @@ def _advice(found: Plan, seen: int, *, on_gpu: bool) -> Iterator[str]:
             "rows (unless there are categories, or missing values that are kept). CausalDiscovery.fit_batches needs no "
             "table in memory."
         )
-    if found.total.bytes > memory:
-        yield f"{amount(found.total.bytes)} of memory is needed, but this machine has {amount(memory)}."
-    if found.n_jobs == 1 and found.total.high > LONG and (os.cpu_count() or 1) > 1:
-        yield f"n_jobs=-1 (--jobs -1) uses all {os.cpu_count()} cores."
+    if (shortage := found.shortage()) is not None:
+        yield shortage
 
 
 def _instead(step: Step, n: int, d: int, jobs: int) -> Iterator[str]:

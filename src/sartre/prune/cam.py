@@ -23,7 +23,7 @@ from sartre.data.checks import as_table
 from sartre.data.table import Table, standardise
 from sartre.knowledge.masks import OrderedEdges, check_edges
 from sartre.prune.edges import edge_table
-from sartre.settings import check_choice, check_number, listed
+from sartre.settings import check_choice, check_jobs_and_seed, check_number, listed
 from sartre.steps import Cost, StepTags, fit_within, fresh
 
 if TYPE_CHECKING:
@@ -146,6 +146,7 @@ class CAMPruning(BaseEstimator):
         return self._keep(fits, edges.required, table.names)
 
     def _check_settings(self) -> None:
+        check_jobs_and_seed(self)
         check_number("CAMPruning", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_number("CAMPruning", "n_splines", self.n_splines, low=SMALLEST_BASIS, integer=True)
         if self.adjust is not None:

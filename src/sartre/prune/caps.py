@@ -13,8 +13,8 @@ from sartre.data.checks import as_table
 from sartre.knowledge.masks import check_edges
 from sartre.order.caps import parent_score
 from sartre.prune.cam import prune_candidates
-from sartre.settings import check_number
-from sartre.steps import Cost, StepTags
+from sartre.settings import check_jobs_and_seed, check_number
+from sartre.steps import PRUNER, Cost, StepTags, check_step
 
 if TYPE_CHECKING:
     from sartre.data.table import Table
@@ -45,7 +45,8 @@ class CaPSPruning(BaseEstimator):
     eta : float
         Ridge of the Stein estimator.
     n_jobs : int, optional
-        Threads of the linear algebra; also passed to the pruner if it has no setting of its own.
+        Passed to the pruner if it has no setting of its own; also the threads of the linear algebra, with at least 4000
+        rows.
 
     Attributes
     ----------
@@ -98,6 +99,8 @@ class CaPSPruning(BaseEstimator):
             if getattr(self, name) is not None:
                 check_number("CaPSPruning", name, getattr(self, name), low=0.0, open_low=True)
         check_number("CaPSPruning", "eta", self.eta, low=0.0, open_low=True)
+        check_jobs_and_seed(self)
+        check_step("CaPSPruning", "prune", self.prune, PRUNER)
         table = as_table(X, min_rows=10)
         edges = check_edges(order, candidates, required, table.names)
         self.parent_score_ = parent_score(table, self.eta, n_jobs=self.n_jobs)

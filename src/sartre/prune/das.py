@@ -17,9 +17,9 @@ from sartre.data.checks import as_table
 from sartre.data.table import Table, normal_scores
 from sartre.knowledge.masks import OrderedEdges, check_edges
 from sartre.prune.cam import prune_candidates
-from sartre.settings import check_number
+from sartre.settings import check_jobs_and_seed, check_number
 from sartre.stein.estimator import Stein
-from sartre.steps import Cost, StepTags, tags_of
+from sartre.steps import PRUNER, Cost, StepTags, check_step, tags_of
 
 logger = logging.getLogger(__name__)
 _NOISE = 0x5A7274E_DA5_2023  # a seed of its own, unlikely to be used for simulated data
@@ -55,7 +55,8 @@ class DAS(BaseEstimator):
     min_parents, max_parents : int
         Number of candidates kept without a test, and the largest number kept; required edges are kept in addition.
     n_jobs : int, optional
-        Threads of the linear algebra; also passed to the pruner if it has no setting of its own.
+        Passed to the pruner if it has no setting of its own; also the threads of the filter's linear algebra, with at
+        least 4000 rows.
 
     Attributes
     ----------
@@ -104,6 +105,8 @@ class DAS(BaseEstimator):
 
     def fit(self, X: Any, order: Sequence[Any], candidates: Any = None, required: Any = None) -> DAS:
         """Filter and prune the fully connected graph of an order; the arguments are those of `SARTRE.fit`."""
+        check_jobs_and_seed(self)
+        check_step("DAS", "prune", self.prune, PRUNER)
         check_number("DAS", "eta", self.eta, low=0.0, open_low=True)
         check_number("DAS", "alpha", self.alpha, low=0.0, high=1.0, open_low=True)
         check_number("DAS", "min_parents", self.min_parents, low=0, integer=True)
@@ -112,7 +115,7 @@ class DAS(BaseEstimator):
         if table.missing.any():
             raise ValueError("DAS needs a table without missing values. Set missing='drop' or 'impute', or use SARTRE.")
         edges = check_edges(order, candidates, required, table.names)
-        with blas_threads(self.n_jobs):
+        with blas_threads(self.n_jobs, len(table.values)):
             self.candidates_ = self._filter(table, edges) | edges.required
         self.prune_step_ = prune_candidates(self, table, edges)
         self.adjacency_matrix_ = self.prune_step_.adjacency_matrix_

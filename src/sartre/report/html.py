@@ -215,7 +215,7 @@ def _notes(model: CausalDiscovery, table: Table, *, include_data: bool) -> list[
         notes.append(f"In the plots only, {table.missing.sum()} missing values were imputed.")
     findings = findings_of(model.prune_step_)
     bound = findings.false_edges_bound
-    if bound is not None:
+    if bound is not None and not np.isnan(bound):
         notes.append(f"If no variable depended on another, about {bound:.2g} edges would be found on average.")
     if findings.robust_targets:
         notes.append(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import pandas as pd
 
+from sartre.compute.parallel import blas_threads
 from sartre.graph.dag import Dag
 from sartre.settings import check_choice, check_number, seed_of
 from sartre.simulate.dataset import Dataset
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sartre.settings import RandomState
 
 
+@blas_threads()  # with more threads, rounding would depend on their number
 def simulate(
     dag: Dag,
     n_samples: int,

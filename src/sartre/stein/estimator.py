@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.spatial.distance import cdist
 
 FEW_ROWS = 500  # the fast form takes the width from the distances of about this many rows
 FAR_OUT = 100.0  # in widths; beyond it, single precision loses too many digits of the squared distances
 COINCIDENT = 1e-12  # a median below this share of the largest squared distance may be zero up to rounding
+FEWEST_DIGITS = 1e-8  # rounding error of a product, over the median square, above which distances are computed directly
 SAFE_RIDGE = (1e-4, 100.0)  # in this range, single precision can factorise and can tell the kernel from the ridge
 
 
@@ -74,17 +76,30 @@ class Stein:
             squares /= self._h**2
         else:
             squares = _square_distances(self._X)
-        self._factorise(squares, eta)
+        self._factorise(squares, eta, growing=True)
 
-    def _factorise(self, squares: NDArray[Any], eta: float) -> None:
-        """Turn squared distances, in units of the width, into the kernel in place, and factorise it."""
+    def _factorise(self, squares: NDArray[Any], eta: float, *, growing: bool = False) -> None:
+        """Turn squared distances, in units of the width, into the kernel in place, and factorise it.
+
+        A growing ridge is raised until the factor exists: with values far out, rounding can exceed the ridge.
+        """
         squares /= -2
         np.exp(squares, out=squares)
         self._kernel = squares
         self._row = squares.sum(axis=1)[:, None]
-        shifted = squares.copy()
-        shifted[np.diag_indices_from(shifted)] += stable_ridge(eta * self._h, len(squares))
-        self._factor = cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+        n = len(squares)
+        ridge = stable_ridge(eta * self._h, n)
+        while True:
+            shifted = squares.copy()
+            shifted[np.diag_indices_from(shifted)] += ridge
+            try:
+                self._factor = cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+            except LinAlgError:
+                if not growing or ridge > n:  # a ridge of n is enough for any kernel
+                    raise
+                ridge *= 10
+            else:
+                return
 
     def score(self) -> NDArray[np.float64]:
         """Return G, shape (n, d): the estimate of d log p / d x_j at every sample."""
@@ -116,9 +131,18 @@ def stable_ridge(wanted: float, n: int) -> float:
     return max(wanted, 100 * n * float(np.finfo(float).eps))
 
 
+def loses_digits(squares: NDArray[Any]) -> bool:
+    """Return whether a value lies so far out that distances as a product lose the digits of the others."""
+    return squares.dtype == np.float64 and bool(
+        np.finfo(float).eps * squares.max() > FEWEST_DIGITS * np.median(squares)
+    )
+
+
 def _square_distances(X: NDArray[Any]) -> NDArray[Any]:
     """Return |x_a|^2 - 2 x_a x_b + |x_b|^2 for all pairs, computed as one product."""
     squares, ones = (X**2).sum(axis=1), np.ones(len(X), dtype=X.dtype)
+    if loses_digits(squares):
+        return cdist(X, X, "sqeuclidean")
     distances = np.column_stack([-2 * X, squares, ones]) @ np.column_stack([X, ones, squares]).T
     np.maximum(distances, 0.0, out=distances)
     np.fill_diagonal(distances, 0.0)

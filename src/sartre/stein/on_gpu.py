@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sartre.compute.devices import require_torch
-from sartre.stein.estimator import COINCIDENT, Stein, median_distance, stable_ridge
+from sartre.compute.memory import check_memory
+from sartre.stein.estimator import COINCIDENT, Stein, loses_digits, median_distance, stable_ridge
 
+KERNELS = 3  # matrices of all rows by all rows that are held at a time
 SAMPLE = 2**16  # number of values from which the median is estimated
 WINDOW = 0.02  # share of ranks searched on each side of the estimate: ten of its standard deviations
 
@@ -37,9 +39,16 @@ class TorchStein(Stein):
         self._X = X / self._h
         self._kernel = squares.div_(-2 * self._h * self._h).exp_()
         self._row = self._kernel.sum(dim=1, keepdim=True)
+        ridge = stable_ridge(eta * self._h, len(X))
+        self._factor, failed = torch.linalg.cholesky_ex(self._shifted(ridge))
+        while failed and ridge <= len(X):  # as in `Stein`: with values far out, rounding can exceed the ridge
+            ridge *= 10
+            self._factor, failed = torch.linalg.cholesky_ex(self._shifted(ridge))
+
+    def _shifted(self, ridge: float) -> Any:
         shifted = self._kernel.clone()
-        shifted.diagonal().add_(stable_ridge(eta * self._h, len(X)))
-        self._factor = torch.linalg.cholesky(shifted)
+        shifted.diagonal().add_(ridge)
+        return shifted
 
     def _solve(self, right: Any) -> Any:
         return self._math.cholesky_solve(right, self._factor)
@@ -63,6 +72,8 @@ def estimators(values: NDArray[np.float64], eta: float, device: Any) -> Callable
     (50, 2)
     """
     if device is None:
+        n = len(values)
+        check_memory(8.0 * KERNELS * n * n, f"The kernel of {n} rows", "Use fewer rows ('max_samples', if it has one).")
         return lambda columns, *, fast=False: Stein(values[:, columns], eta, fast=fast)
     torch = require_torch("TorchStein", "gpu")
     table = torch.as_tensor(values - np.median(values, axis=0), device=device)
@@ -71,6 +82,8 @@ def estimators(values: NDArray[np.float64], eta: float, device: Any) -> Callable
 
 def _square_distances(torch: Any, X: Any) -> Any:
     squares = (X**2).sum(dim=1, keepdim=True)
+    if loses_digits(squares.cpu().numpy()):
+        return torch.cdist(X, X, compute_mode="donot_use_mm_for_euclid_dist") ** 2
     ones = torch.ones_like(squares)
     distances = torch.hstack([-2 * X, squares, ones]) @ torch.hstack([X, ones, squares]).T
     return distances.clamp_(min=0.0).fill_diagonal_(0.0)

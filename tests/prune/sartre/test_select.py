@@ -136,7 +136,7 @@ def test_one_fine_column_is_enough_to_recognise_copies():
     kept = without_repeats(table)
     assert kept.shape == (300, 2)
     with pytest.warns(UserWarning, match="300 of 600 rows repeat another row"):
-        warn_about_repeats(table, kept, "rows", "They are left out.", stacklevel=1)
+        warn_about_repeats(table, kept, stacklevel=1)
 
 
 def test_rounded_columns_are_recognised_as_continuous():
@@ -145,7 +145,7 @@ def test_rounded_columns_are_recognised_as_continuous():
     kept = without_repeats(table)
     assert kept.shape == (400, 5)
     with pytest.warns(UserWarning, match="rows repeat another row"):
-        warn_about_repeats(table, kept, "rows", "They are left out.", stacklevel=1)
+        warn_about_repeats(table, kept, stacklevel=1)
 
 
 def test_near_copies_are_named_and_get_no_flood_of_edges(data, order):

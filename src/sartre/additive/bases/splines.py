@@ -13,6 +13,7 @@ from sartre.additive.design import NOTHING, Basis, Rotation, encode, level_basis
 from sartre.data.table import mean_and_spread
 
 MAX_BINS = 1024
+CLOSEST = 1e-12  # share of the range: knots that are nearer to each other differ by rounding only
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ def spline(column: NDArray[np.float64], n_splines: int) -> Spline:
     scale = spread or 1.0
     places = np.linspace(0, len(centres) - 1, min(n_splines, len(centres)))
     knots = np.interp(places, np.arange(len(centres)), (centres - shift) / scale)
-    return Spline(edges, centres, shift, scale, knots)
+    apart = np.diff(knots, prepend=-np.inf) > CLOSEST * (knots[-1] - knots[0])
+    return Spline(edges, centres, shift, scale, knots[apart])
 
 
 def _quantile_bins(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -162,6 +162,8 @@ def _differentiate(ratio, deviance, point):
     L P^2 L.
     """
     k, b = point.size
+    if k == 0:  # no term is a curve, and the workspace may have no row
+        return
     block, penalty, beta = point.block, point.penalty, point.beta
     P, gradient, hessian, energy = point.P, point.gradient, point.hessian, point.A[0]
     for a in range(b):

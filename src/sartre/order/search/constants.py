@@ -1,4 +1,4 @@
-"""Every number that takes part in the order search's decisions, with its meaning and its reason.
+"""The thresholds of the order search's decisions, each with its meaning and its reason.
 
 `benchmarks/constants.py order` prints what half and twice each value would do to accuracy and time.
 """

@@ -18,8 +18,8 @@ from sartre.order.score import SCORE
 from sartre.order.search.climb import Climb
 from sartre.order.search.constants import START_ROWS, TOLERANCE
 from sartre.order.search.local_scores import LocalScores
-from sartre.settings import check_choice
-from sartre.steps import Cost, StepTags, fresh, tags_of
+from sartre.settings import check_choice, check_jobs_and_seed
+from sartre.steps import ORDERER, Cost, StepTags, check_step, fresh, tags_of
 
 if TYPE_CHECKING:
     from sartre.data.table import Table
@@ -46,9 +46,9 @@ class OrderSearch(BaseEstimator):
         ``"raw"`` asserts that the noise of all variables has the same variance, in the units given. The start then sees
         the columns as they are, and scores are those of a common noise variance, the mean under the start.
     n_jobs : int, optional
-        Threads of the linear algebra; one by default.
+        Handed to a start that leaves its own at None; the search itself takes one step after the other.
     random_state : optional
-        Handed, as `n_jobs` is, to a start that leaves its own at None. With more than 1000 rows the default start sees
+        Handed to a start in the same way. With more than 1000 rows the default start sees
         1000 of them, which depend on the seed (0 for None) and on what the rows hold, not on their order.
 
     Attributes
@@ -91,7 +91,7 @@ class OrderSearch(BaseEstimator):
     def step_tags(self) -> StepTags:
         """What this step is."""
         start = tags_of(self._start()).costs
-        return StepTags(costs=None if start is None else (*start, Cost("OrderSearch")))
+        return StepTags(costs=None if start is None else (*start, Cost("OrderSearch", serial=True)))
 
     def _start(self) -> Any:
         if self.start is not None:
@@ -102,6 +102,8 @@ class OrderSearch(BaseEstimator):
     def fit(self, X: Any, before: Any = None) -> OrderSearch:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
         check_choice("OrderSearch", "scale", self.scale, ("standard", "raw"))
+        check_jobs_and_seed(self)
+        check_step("OrderSearch", "start", self.start, ORDERER)
         table = as_table(X, min_rows=2)
         demanded = check_before(before, table.names)
         start = fresh(self._start(), n_jobs=self.n_jobs, random_state=self.random_state)
@@ -109,7 +111,7 @@ class OrderSearch(BaseEstimator):
         self.start_step_ = start.fit(table if self.scale == "raw" else table.standardized(), **known)
         order = check_order(self.start_step_.order_, table.names)
         self.start_order_ = obeyed(order[np.argsort(~table.constant[order], kind="stable")], demanded)
-        with blas_threads(self.n_jobs):
+        with blas_threads():  # there are many small products
             self._search(table, demanded)
         return self
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sartre.prune.sartre.screen import Screened
 
 
+SAME_P_VALUE = 1e-6  # relative difference that rounding may make
 _T = TypeVar("_T")
 
 
@@ -143,8 +144,9 @@ def variables_of(chosen: list[Term]) -> list[int]:
 
 
 def _last_of_largest(p_values: dict[_T, float]) -> _T:
-    """Return the term with the largest p-value; of equal ones the last, which pulled least at the target."""
-    return max(reversed(p_values), key=p_values.__getitem__)
+    """Return the term with the largest p-value; of those equal up to rounding the last, which pulls least."""
+    largest = (1 - SAME_P_VALUE) * max(p_values.values())
+    return next(term for term in reversed(p_values) if p_values[term] >= largest)
 
 
 def _involves(term: Term, variable: int) -> bool:

@@ -1,6 +1,7 @@
-"""Every number that takes part in the automatic method's decisions, with its meaning and its reason.
+"""The thresholds of the automatic method's decisions, each with its meaning and its reason.
 
-`benchmarks/constants.py prune` prints what half and twice each value would do to accuracy and time.
+`benchmarks/constants.py prune` prints what half and twice each value would do to accuracy and time. Guards
+against rounding stand beside the formulas that need them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ ALL_PAIRS = 100  # up to this many candidates all pairs are searched; above, onl
 MOST_PROMISING = 10  # variables outside the model that count as promising, besides those in it
 WORTH_TESTING = 10  # times the bound: a pair whose tail under independence is heavier is not tested exactly
 PAIRS_TESTED = 10  # pairs whose exact null is computed, those with the largest statistic
+MOST_PAIRS = 25  # per target: beyond, only the time grows, with the cube of their functions
 FUNCTIONS_SHARE = 3  # no more pairs are added once the model has n / 3 functions
 
 # Robust tests

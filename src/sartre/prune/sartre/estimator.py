@@ -18,6 +18,7 @@ from sartre.additive.bases.trees import embedding_of
 from sartre.additive.lasso import GAP_TOL
 from sartre.compute.parallel import spread
 from sartre.data.checks import as_table
+from sartre.data.row_dependence import dependence_between_rows, warn_about_dependent_rows
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
 from sartre.knowledge.masks import check_edges
@@ -32,7 +33,7 @@ from sartre.prune.sartre.select import (
     warn_about_repeats,
     without_repeats,
 )
-from sartre.settings import check_number, seed_of
+from sartre.settings import check_jobs_and_seed, check_number, sample_seed, seed_of
 from sartre.steps import Cost, StepTags
 
 if TYPE_CHECKING:
@@ -73,14 +74,15 @@ class SARTRE(BaseEstimator):
     With ``penalty="auto"`` nothing needs a unit or tuning. The functions are smooth, and each group is penalised by
     what chance would give it. The short list that results is fitted again without shrinkage, pairs of variables that
     act together are searched for in the residual, and every term is tested before it stays. The graph does not depend
-    on names or units, nor on the order of rows and columns.
+    on names or units, nor on the order of columns and, up to 50,000 of them, of rows.
 
     With a penalty given as a number it is the paper's method: the functions are indicators of intervals, the leaves of
     small random trees. The number is in the unit of the target: standardise columns whose units are arbitrary.
 
     The functions of a category are the indicators of its levels. A category of three levels or more is regressed by
     the indicators of its k common levels, each at 1 / k of the level, or with the given penalty. Its parents are those
-    of all its indicators, with k times the smallest p-value.
+    of all its indicators, with k times the smallest p-value. With ``penalty="auto"`` rare levels, with fewer than
+    10 or sqrt(2 n) of n samples, are merged first.
 
     Of more than 50,000 rows, in memory or not (`fit_batches`), functions are learnt from a sample of 50,000 that
     depends on the seed and the row numbers, and fitted to sums over all rows; pairs and robust tests see the sample.
@@ -132,7 +134,8 @@ class SARTRE(BaseEstimator):
         With ``penalty="auto"``: the targets whose tests were robust.
     false_edges_bound_ : float
         With ``penalty="auto"``: the expected number of false edges, were no column to depend on another. It takes the
-        tests for exact, which with under 100 samples and heavy tails they are not: twice as many have been seen.
+        tests for exact, which with under 100 samples and heavy tails they are not: twice as many have been seen. NaN if
+        neighbouring rows are correlated, because nothing bounds the false edges then.
     rows_seen_ : dict
         How many rows each part saw: ``"additive"`` and, with ``penalty="auto"``, ``"interactions"`` and ``"robust"``.
 
@@ -186,6 +189,8 @@ class SARTRE(BaseEstimator):
         """
         self._check_settings()
         data = self._read(X)
+        if data is not X:
+            warn_about_dependent_rows(data.sample, stacklevel=2)
         edges = check_edges(order, candidates, required, data.sample.names)
         value = self._level() if self._automatic() else self.penalty
         tested, fits = self._fits(data, edges, [float(value)])
@@ -211,7 +216,7 @@ class SARTRE(BaseEstimator):
         ([['x0', 'x1']], 600)
         """
         self._check_settings()
-        found = survey(source, seed_of("SARTRE", self.random_state))
+        found = survey(source, sample_seed("SARTRE", self.random_state))
         return self.fit(found.whole() or found, order, candidates, required)
 
     def path(
@@ -271,7 +276,7 @@ class SARTRE(BaseEstimator):
         if isinstance(X, Survey):
             return X
         table = as_table(X, min_rows=2, categories=True, missing=isinstance(X, Table))
-        return survey_of_table(table, seed_of("SARTRE", self.random_state)) if table.is_long else table
+        return survey_of_table(table, sample_seed("SARTRE", self.random_state)) if table.is_long else table
 
     def _fits(
         self, data: Table | Survey, edges: OrderedEdges, values: Sequence[float]
@@ -297,10 +302,10 @@ class SARTRE(BaseEstimator):
             seed, embedding = seed_of("SARTRE", self.random_state), embedding_of("SARTRE", self.embedding)
             method = partial(PaperPruning, embedding=embedding, seed=seed, penalties=values, tol=self._tol())
             return Prepared(method(table), table, {"additive": len(table.values)}, method)
+        table = table.with_common_levels()
         warn_about_near_copies(table, stacklevel=4)
         kept = without_repeats(table)
-        consequence = "They are left out of the tests, because copies add no evidence."
-        warn_about_repeats(table, kept, "rows", consequence, stacklevel=4)
+        warn_about_repeats(table, kept, stacklevel=4)
         method = partial(AutomaticPruning, levels=values, tol=self._tol(), **self._kinds())
         seen = dict.fromkeys(
             ["additive", *(kind for kind, wanted in self._kinds().items() if wanted)], len(kept.values)
@@ -310,18 +315,14 @@ class SARTRE(BaseEstimator):
     def _summed(self, survey: Survey, values: Sequence[float]) -> Prepared:
         """Prepare all targets from sums over the rows of a survey, and its sample."""
         sample, kinds = survey.sample, self._kinds()
-        # More rows hardly change the graph of a given penalty, and variances that follow the samples need the samples.
-        if not self._automatic() or kinds["robust"] is True:
+        # More rows hardly change the graph of a given penalty, variances that follow the samples need the samples, and
+        # sums over all rows would count copies of a row as evidence.
+        if not self._automatic() or kinds["robust"] is True or without_repeats(sample) is not sample:
             return self._prepared(sample, values)
         warn_about_near_copies(sample, stacklevel=4)
-        kept = without_repeats(sample)
-        consequence = (
-            "The tests on all rows count copies as evidence, so p-values are too small. Drop repeated rows first."
-        )
-        warn_about_repeats(sample, kept, "sampled rows", consequence, stacklevel=4)
-        seen = {kind: len(kept.values) for kind, wanted in kinds.items() if wanted}
-        method = SummedPruning(survey, kept, values, self._tol(), self.n_jobs, **kinds)
-        return Prepared(method, kept, {"additive": survey.n, **seen})
+        seen = {kind: len(sample.values) for kind, wanted in kinds.items() if wanted}
+        method = SummedPruning(survey, sample, values, self._tol(), self.n_jobs, **kinds)
+        return Prepared(method, sample, {"additive": survey.n, **seen})
 
     def _tol(self) -> float:
         if self.tol is not None:
@@ -348,7 +349,8 @@ class SARTRE(BaseEstimator):
         if self._automatic():
             candidates, required = _sizes(table, edges).T
             expected = expected_false(self._level(), pairs=self._kinds()["interactions"])
-            self.false_edges_bound_ = expected * int((candidates > required).sum())
+            holds = dependence_between_rows(table) is None
+            self.false_edges_bound_ = expected * int((candidates > required).sum()) if holds else np.nan
             self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
             names = table.names
             self.interactions_ = pd.DataFrame(
@@ -365,8 +367,7 @@ class SARTRE(BaseEstimator):
 
     def _check_settings(self) -> None:
         embedding_of("SARTRE", self.embedding)
-        if not isinstance(self.random_state, (np.random.Generator, np.random.RandomState)):  # these would advance
-            seed_of("SARTRE", self.random_state)
+        check_jobs_and_seed(self)
         if not self._automatic():
             check_number("SARTRE", "penalty", self.penalty, low=0.0, open_low=True)
         elsewhere = ("embedding",) if self._automatic() else ("level", "interactions", "robust")

@@ -156,7 +156,7 @@ class SummedPruning:
     ----------
     survey : Survey
     sample : Table
-        Its sample, without rows that repeat another.
+        Its sample; no row of it repeats another.
     levels, tol, interactions, robust : as in `AutomaticPruning`, robust "auto" or False
     n_jobs : int, optional
         Threads that count.
@@ -184,8 +184,10 @@ class SummedPruning:
         if len(usable) == 0 or rank[target] == 0:
             return [TargetFit(target, usable[:0])] * len(self._levels)
         kept = usable[np.isin(usable, required)]
+        fits = [TargetFit(target, usable[:0])] * len(self._levels)
         if self._needs_rows:
             fits = self._sample.fit(target, usable, kept)
-            if any(fit.pairs or fit.robust for fit in fits):
+            if all(fit.pairs or fit.robust for fit in fits):
                 return fits
-        return self._selection.select(target, usable, self._levels, self._tol, kept.tolist())
+        additive = self._selection.select(target, usable, self._levels, self._tol, kept.tolist())
+        return [fit if fit.pairs or fit.robust else sums for fit, sums in zip(fits, additive, strict=True)]

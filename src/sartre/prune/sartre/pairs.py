@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from sartre.prune.sartre.backward import variables_of
 from sartre.prune.sartre.constants import (
     ALL_PAIRS,
     FUNCTIONS_SHARE,
+    MOST_PAIRS,
     MOST_PROMISING,
     PAIRS_TESTED,
     SCREENING_LEVEL,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from sartre.prune.sartre.rows import RowModel, Term
 
 BLOCK = 128  # candidates whose functions are held in single precision at a time; no fewer than ALL_PAIRS
+SAME_STATISTIC = 1e-5  # relative difference that single precision may make
 _WEIGHTS = 1 / np.outer(POLYNOMIAL_ORDERS, POLYNOMIAL_ORDERS).ravel()
 
 
@@ -61,20 +63,21 @@ def grow(elimination: Elimination, model: RowModel, search: PairSearch, chosen: 
     times that.
     """
     found, most = 0, model.n // FUNCTIONS_SHARE
-    while True:
+    while found < MOST_PAIRS:
         solved = elimination.fitted(chosen)
         if len(solved.columns) > most:
-            return chosen
+            break
         residual = model.residual(solved)
         tail = partial(_tail_in_model, model, solved, float(residual @ residual))
         bound = min(1.0, level * len(search.candidates) * (1 + found))
         best = search.best(_promising(model, search.candidates, chosen, residual), chosen, residual, tail, bound)
         best = best[: 1 + (most - len(solved.columns)) // DEGREE**2]
         if not best:
-            return chosen
+            break
         found += len(best)
         for first, second, _ in best:
             chosen = [*chosen, *(j for j in (first, second) if j not in chosen), (first, second)]
+    return chosen
 
 
 def found_pairs(elimination: Elimination, chosen: list[Term]) -> list[Pair]:
@@ -151,9 +154,8 @@ class PairSearch:
         """
         rows, a, b = self._pairs(promising)
         values = self._statistics(rows, residual)[a, b] / float(residual @ residual) if len(a) else np.empty(0)
-        largest = np.argsort(-values, kind="stable")[:PAIRS_TESTED]
         found: list[Pair] = []
-        for place in largest:
+        for place in _largest_first(values)[:PAIRS_TESTED]:
             least = min([min(1.0, WORTH_TESTING * bound), *(each.p_value for each in found)])
             independent = weighted_chi_square_tail(float(values[place]), _WEIGHTS) * len(values)
             if independent > max(least, bound):
@@ -163,7 +165,7 @@ class PairSearch:
             if pair in model or not (inside or independent <= least):
                 continue
             p_value = min(1.0, tail(pair) * len(values))
-            if p_value < least or inside:
+            if p_value < least * (1 - SAME_STATISTIC) or inside:
                 found.append(Pair(*pair, p_value))
         found = sorted((pair for pair in found if pair.p_value < bound), key=lambda pair: pair.p_value)
         return [pair for k, pair in enumerate(found) if k == 0 or (pair.first in model and pair.second in model)]
@@ -202,6 +204,17 @@ class PairSearch:
         """Return the functions of some candidates, (n, 4 k): T need not be exact, pairs looked at are done again."""
         weighted = self._basis.weighted
         return np.take(weighted, self._candidates[places], axis=1).reshape(len(weighted), -1)
+
+
+def _largest_first(values: NDArray[np.floating[Any]]) -> NDArray[np.intp]:
+    """Sort statistics from large to small; of those that differ by rounding only, the first stays first.
+
+    Products of ranks are the same for a variable and its logarithm, so ties do occur.
+    """
+    places = np.argsort(-values, kind="stable")[: 4 * PAIRS_TESTED]
+    ordered = values[places]
+    tied = np.cumsum(ordered < (1 - SAME_STATISTIC) * np.append(np.inf, ordered[:-1]))
+    return places[np.lexsort((places, tied))]
 
 
 class PairResidual(NamedTuple):

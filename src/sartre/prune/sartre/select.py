@@ -52,6 +52,7 @@ def select(
     model : RowModel
     target : int
     candidates : array of ints
+        Those that come first are preferred where candidates stand for each other.
     levels : sequence of floats
         Of the test of one candidate.
     tol : float
@@ -59,7 +60,6 @@ def select(
     required : sequence of ints
         Candidates that stay whatever their test says.
     """
-    candidates = strongest_first(model, candidates)
     first = short_list(model, candidates, required, tol)
     elimination = Elimination(model, candidates, set(required))
     search = None if model.shared.pairs is None else PairSearch(model.shared.pairs, candidates)
@@ -132,24 +132,17 @@ class AutomaticPruning:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=Lock())
 
-    def fit(
-        self,
-        target: int,
-        parents: NDArray[np.intp],
-        required: NDArray[np.intp],
-        levels: Sequence[float] | None = None,
-    ) -> list[TargetFit]:
-        """Choose the parents of one variable without missing values, once per level (those of the class by default).
+    def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
+        """Choose the parents of one variable without missing values, once per level.
 
         A nominal variable is regressed by its k indicators, each at 1 / k of the level, and its parents are all theirs.
         """
-        levels = self._levels if levels is None else levels
         usable = parents[self._share(robust=self._robust is True).smooths.rank[parents] > 0]
         if len(usable) == 0:
-            return [TargetFit(target, usable)] * len(levels)
+            return [TargetFit(target, usable)] * len(self._levels)
         kept = usable[np.isin(usable, required)].tolist()
         responses = self._table.responses(target)
-        levels = [level / len(responses) for level in levels]
+        levels = [level / len(responses) for level in self._levels]
         found = [self._chosen(target, response, usable, levels, kept) for response in responses]
         return [united(fits) for fits in zip(*found, strict=True)]
 
@@ -162,14 +155,17 @@ class AutomaticPruning:
         required: Sequence[int],
     ) -> list[TargetFit]:
         """Choose what one response depends on, by plain tests first."""
+        usable = strongest_first(self._model(target, response, robust=False), usable)  # also those with equal ranks
         robust = self._robust is True
         while True:
-            shared = self._share(robust=robust)
-            y = standardise(response) if target in self._table.nominal else shared.X[:, target]
-            fits = select(RowModel(shared, y), target, usable, levels, self._tol, required)
+            fits = select(self._model(target, response, robust=robust), target, usable, levels, self._tol, required)
             if robust or self._robust != "auto" or not any(fit.unsettled for fit in fits):
                 return fits
             robust = True
+
+    def _model(self, target: int, response: NDArray[np.float64], *, robust: bool) -> RowModel:
+        shared = self._share(robust=robust)
+        return RowModel(shared, standardise(response) if target in self._table.nominal else shared.X[:, target])
 
     def _share(self, *, robust: bool) -> SharedRows:
         """Return what the plain or the robust tests of all targets share, made when it is first asked for."""
@@ -238,13 +234,13 @@ def _cannot_repeat(rows: NDArray[np.float64]) -> bool:
     return len(hashes) > 1 and all(len(np.unique(total - own)) >= enough for own in hashes)
 
 
-def warn_about_repeats(table: Table, kept: Table, what: str, consequence: str, stacklevel: int) -> None:
+def warn_about_repeats(table: Table, kept: Table, stacklevel: int) -> None:
     """Warn if rows of a table were left out because they repeat another row."""
     n, left_out = len(table.values), len(table.values) - len(kept.values)
     if left_out:
         warnings.warn(
-            f"{left_out} of {n} {what} repeat another row, which does not happen by chance in these columns "
-            f"(perhaps they come from a bootstrap sample or a join). {consequence}",
+            f"{left_out} of {n} rows repeat another row, which does not happen by chance in these columns (perhaps "
+            "they come from a bootstrap sample or a join). They are left out of the tests: copies add no evidence.",
             UserWarning,
             stacklevel=stacklevel + 1,
         )

@@ -1,0 +1,79 @@
+"""Rows that depend on their neighbours are found, and rows that were merely sorted are not."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sartre import CausalDiscovery
+from sartre.data.checks import as_table
+from sartre.data.row_dependence import dependence_between_rows, neighbour_correlation
+from sartre.prune import SARTRE
+
+
+def series(phi, n=500, d=6, seed=0):
+    """Return independent columns whose rows follow each other: an autoregression, or a random walk for phi = 1."""
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    for i in range(1, n):
+        X[i] += phi * X[i - 1]
+    return X
+
+
+@pytest.mark.parametrize("phi", [0.5, 0.9, 1.0])
+def test_time_series_are_found(phi):
+    assert "x0, x1" in (dependence_between_rows(as_table(series(phi))) or "")
+
+
+def test_groups_of_rows_are_found():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(100, 4)), 10, axis=0) + rng.normal(size=(1000, 4))
+    assert dependence_between_rows(as_table(X)) is not None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_independent_rows_are_not_reported_even_if_they_were_sorted(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 8))
+    X[:, 1] += np.sin(2 * X[:, 0])
+    X[:, 2] += X[:, 0] ** 2
+    for rows in (np.arange(300), np.argsort(X[:, 0]), np.argsort(-X[:, 2])):
+        assert dependence_between_rows(as_table(X[rows])) is None
+
+
+def test_one_column_that_follows_the_rows_does_no_harm():
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    X[:, 1] = np.cumsum(X[:, 1])
+    assert dependence_between_rows(as_table(X)) is None
+
+
+def test_units_missing_values_and_outliers_make_no_difference():
+    x = series(0.8)[:, 0]
+    other = 1e6 - 3 * x
+    other[::50] = np.nan
+    other[7] = 1e12
+    assert neighbour_correlation(other) == pytest.approx(neighbour_correlation(x), abs=0.05)
+
+
+@pytest.mark.parametrize("column", [np.ones(100), np.arange(100.0), np.arange(19.0) % 3, np.full(50, np.nan)])
+def test_columns_that_say_nothing_have_no_correlation(column):
+    assert np.isnan(neighbour_correlation(column))
+
+
+def test_a_fit_to_random_walks_warns_and_promises_nothing():
+    walks = pd.DataFrame(series(1.0), columns=list("abcdef"))
+    with pytest.warns(UserWarning, match=r"Neighbouring rows are correlated in a, b.*Take differences, keep"):
+        model = CausalDiscovery(random_state=0).fit(walks)
+    assert np.isnan(model.prune_step_.false_edges_bound_)
+    with pytest.warns(UserWarning, match="Neighbouring rows are correlated"):
+        SARTRE(random_state=0).fit(walks, list("abcdef"))
+
+
+def test_their_differences_are_independent():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = CausalDiscovery(random_state=0).fit(np.diff(series(1.0), axis=0))
+    assert len(model.edges_) == 0
+    assert model.prune_step_.false_edges_bound_ > 0
