@@ -115,6 +115,8 @@ class Table:
         >>> table.levels, np.unique(table.values, return_counts=True)[1].tolist()
         ({0: ('v', 'x', 'w, y')}, [20, 15, 5])
         """
+        if not self.nominal:
+            return self
         values, levels = self.values.copy(order="F"), dict(self.levels)
         for j in self.nominal:
             observed = ~np.isnan(values[:, j])
