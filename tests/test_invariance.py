@@ -1,12 +1,14 @@
 """The default graph is a property of the observations: names, positions, units and the order of rows do not matter."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 
 from sartre import CausalDiscovery
+from sartre.data import table as tables
 from sartre.simulate import random_dag, simulate
 
 
@@ -80,3 +82,32 @@ def test_a_table_with_categories_and_holes_is_as_invariant(diabetes):
 def test_the_default_graph_of_a_table_is_the_same_each_time():
     table = curved(4, d=10, n=1500)
     assert edges(table) == edges(table)
+
+
+@pytest.mark.parametrize("seed", [0, 9, 13])
+def test_a_column_beside_its_exponential_is_chosen_by_what_it_says(seed):
+    rng = np.random.default_rng(seed)
+    x, z, noise = rng.normal(size=(3, 300))
+    table = pd.DataFrame({"x": x, "growth": np.exp(x / 2), "z": z, "y": 0.6 * x * z + noise / 2})
+    expected = edges(table)
+    assert ("z", "y") in expected
+    for other in (table.sample(frac=1, random_state=seed), table[["y", "growth", "z", "x"]], 7.3 * table, table + 1e6):
+        assert edges(other) == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_few_values_are_drawn_by_what_they_hold(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(1500, 6)).astype(float)
+    for j in range(1, 6):
+        X[:, j] = np.where(rng.random(1500) < 0.25, X[:, j], X[:, j - 1])
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    assert edges(table.sample(frac=1, random_state=seed)) == edges(table)
+
+
+def test_a_table_with_many_rows_has_the_same_graph_each_time(monkeypatch):
+    monkeypatch.setattr(tables, "SAMPLE_ROWS", 500)
+    table = curved(5, n=1500)
+    names = list(table.columns)
+    shuffled = table[names[::-1]]
+    assert edges(table) == edges(table) == edges(shuffled)

@@ -334,3 +334,22 @@ def test_a_handful_of_rows_is_no_trouble(n):
 def test_settings_that_do_not_go_together_are_named(data, order, settings, text):
     with pytest.raises(ValueError, match=text):
         SARTRE(**settings).fit(data.X, order)
+
+
+def test_rare_levels_of_independent_categories_give_no_more_false_edges_than_the_bound():
+    counts = []
+    for seed in range(12):
+        rng = np.random.default_rng([seed, 15])
+        levels = rng.choice(list("abcd"), size=(100, 12), p=[0.9, 0.05, 0.03, 0.02])
+        frame = pd.DataFrame({f"c{j}": pd.Categorical(column) for j, column in enumerate(levels.T)})
+        fitted = SARTRE(random_state=0).fit(frame, range(12))
+        counts.append(len(fitted.edges_))
+    assert np.mean(counts) <= fitted.false_edges_bound_
+
+
+def test_common_levels_keep_their_effect_beside_rare_ones():
+    rng = np.random.default_rng(0)
+    level = rng.choice(list("abcdef"), size=300, p=[0.4, 0.3, 0.27, 0.01, 0.01, 0.01])
+    frame = pd.DataFrame({"level": pd.Categorical(level), "y": (level == "b") + rng.normal(size=300)})
+    assert SARTRE(random_state=0).fit(frame, ["level", "y"]).adjacency_matrix_[0, 1] == 1
+    assert SARTRE(random_state=0).fit(frame, ["y", "level"]).adjacency_matrix_[1, 0] == 1
