@@ -65,6 +65,16 @@ def test_discrete_columns_have_the_same_width(device):
     assert estimators(X, 0.001, device)(np.array([0]))._h == Stein(X, 0.001)._h > 0
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("code", [1e6, 99999999.0])
+def test_rare_flags_and_a_code_for_missing_have_an_estimate_on_a_gpu_too(device, seed, code):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.random((200, 4)) < 0.03, rng.normal(size=200)]).astype(float)
+    X[rng.integers(200), 4] = code
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert np.isfinite(estimators(X, 0.001, device)(np.arange(5)).hessian_diagonal().cpu().numpy()).all()
+
+
 @pytest.mark.parametrize("kind", ["spread", "sorted", "ties", "two values"])
 @pytest.mark.parametrize("size", [1, 2, 1001, 4 * SAMPLE + 2, 700**2])
 def test_the_median_is_exact_wherever_the_sample_points(device, kind, size):
