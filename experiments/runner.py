@@ -104,7 +104,9 @@ class Results:
         rows: dict[Path, Row] = {}
         for part in sorted(self._parts.glob("*.json")):
             with suppress(FileNotFoundError, json.JSONDecodeError):  # moved to the CSV file by another run, or damaged
-                rows[part] = json.loads(part.read_text(encoding="utf-8"))
+                row = json.loads(part.read_text(encoding="utf-8"))
+                if isinstance(row, dict):
+                    rows[part] = row
         return rows
 
 

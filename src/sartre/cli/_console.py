@@ -110,7 +110,8 @@ def _told(error: Exception) -> tuple[str, int]:
         place = "standard output" if error.filename is None else f"'{error.filename}'"
         return f"{error.strerror}: {place}; {remedy}.", BAD_INPUT
     if isinstance(error, MemoryError):
-        return "There is not enough memory for this; use fewer rows or columns.", BAD_INPUT
+        own = str(error) if " GB of memory" in str(error) else ""
+        return own or "There is not enough memory for this; use fewer rows or columns.", BAD_INPUT
     cache = _damaged_cache(error)
     if cache is not None:
         return f"The compiled code in '{cache}' is damaged; delete that folder, and it is compiled again.", BAD_INPUT

@@ -105,8 +105,8 @@ class Table:
     def with_common_levels(self) -> Table:
         """Return the table with the rare levels of each nominal column merged into one.
 
-        A level is rare if it has fewer than 10 or sqrt(2 n) samples: two such levels are expected to meet in fewer than
-        two of n samples, and no test holds for that.
+        A level is rare if it has fewer than 10 or sqrt(n) samples: two such levels are expected to meet in at most
+        one of n samples, and no test holds for that. Where all levels are rare, they stay as they are.
 
         Examples
         --------
@@ -122,9 +122,9 @@ class Table:
             observed = ~np.isnan(values[:, j])
             codes = values[observed, j].astype(np.intp)
             counts = np.bincount(codes, minlength=len(levels[j]))
-            enough = max(COMMON, np.sqrt(2 * len(codes)))
+            enough = max(COMMON, np.sqrt(len(codes)))
             common, rare = np.flatnonzero(counts >= enough), np.flatnonzero(counts < enough)
-            if len(rare) > 1:
+            if len(rare) > 1 and len(common):
                 new = np.full(len(counts), len(common))
                 new[common] = np.arange(len(common))
                 values[observed, j] = new[codes]

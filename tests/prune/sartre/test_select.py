@@ -347,6 +347,16 @@ def test_rare_levels_of_independent_categories_give_no_more_false_edges_than_the
     assert np.mean(counts) <= fitted.false_edges_bound_
 
 
+@pytest.mark.parametrize(("n", "k"), [(100, 8), (300, 20), (1000, 25), (1000, 40)])
+def test_many_levels_of_about_the_same_size_keep_their_effect(n, k):
+    rng = np.random.default_rng(k)
+    level, effect = rng.permutation(np.arange(n) % k), 3 * rng.normal(size=k)
+    frame = pd.DataFrame({"city": pd.Categorical([f"c{i}" for i in level]), "z": rng.normal(size=n)})
+    frame["y"] = effect[level] + 0.3 * rng.normal(size=n)
+    fitted = SARTRE(random_state=0).fit(frame, ["city", "z", "y"])
+    assert fitted.edges_[["source", "target"]].to_numpy().tolist() == [["city", "y"]]
+
+
 def test_common_levels_keep_their_effect_beside_rare_ones():
     rng = np.random.default_rng(0)
     level = rng.choice(list("abcdef"), size=300, p=[0.4, 0.3, 0.27, 0.01, 0.01, 0.01])

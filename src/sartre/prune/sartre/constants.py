@@ -39,4 +39,5 @@ FEWEST_VALUES, FILLED = 20, 0.5  # a column with more values, filling less than 
 NEARLY_ALL = 0.95  # share of the distinct rows that must differ for repeats not to be chance
 
 # Tables with many rows
+MOST_REPEATS = 0.001  # share of repeated rows in the sample above which all rows are not added up
 MANY_SPLINES = 40  # knots of a variable in the model: with many rows even a small misfit is significant

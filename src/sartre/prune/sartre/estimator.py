@@ -23,7 +23,7 @@ from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
 from sartre.knowledge.masks import check_edges
 from sartre.prune.edges import edge_table, fit_observed
-from sartre.prune.sartre.constants import LEVEL, LEVELS, PENALTIES, SCREENING_GAP
+from sartre.prune.sartre.constants import LEVEL, LEVELS, MOST_REPEATS, PENALTIES, SCREENING_GAP
 from sartre.prune.sartre.large import SummedPruning
 from sartre.prune.sartre.paper import PaperPruning
 from sartre.prune.sartre.select import (
@@ -82,7 +82,7 @@ class SARTRE(BaseEstimator):
     The functions of a category are the indicators of its levels. A category of three levels or more is regressed by
     the indicators of its k common levels, each at 1 / k of the level, or with the given penalty. Its parents are those
     of all its indicators, with k times the smallest p-value. With ``penalty="auto"`` rare levels, with fewer than
-    10 or sqrt(2 n) of n samples, are merged first.
+    10 or sqrt(n) of n samples, are merged first.
 
     Of more than 50,000 rows, in memory or not (`fit_batches`), functions are learnt from a sample of 50,000 that
     depends on the seed and the row numbers, and fitted to sums over all rows; pairs and robust tests see the sample.
@@ -317,7 +317,8 @@ class SARTRE(BaseEstimator):
         sample, kinds = survey.sample, self._kinds()
         # More rows hardly change the graph of a given penalty, variances that follow the samples need the samples, and
         # sums over all rows would count copies of a row as evidence.
-        if not self._automatic() or kinds["robust"] is True or without_repeats(sample) is not sample:
+        n_repeats = len(sample.values) - len(without_repeats(sample).values)
+        if not self._automatic() or kinds["robust"] is True or n_repeats > MOST_REPEATS * len(sample.values):
             return self._prepared(sample, values)
         warn_about_near_copies(sample, stacklevel=4)
         seen = {kind: len(sample.values) for kind, wanted in kinds.items() if wanted}

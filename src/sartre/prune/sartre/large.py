@@ -156,7 +156,7 @@ class SummedPruning:
     ----------
     survey : Survey
     sample : Table
-        Its sample; no row of it repeats another.
+        Its sample.
     levels, tol, interactions, robust : as in `AutomaticPruning`, robust "auto" or False
     n_jobs : int, optional
         Threads that count.
