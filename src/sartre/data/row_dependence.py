@@ -1,10 +1,14 @@
-"""Rows that depend on their neighbours: time series, and groups of rows that stand together."""
+"""Rows that depend on their neighbours: time series, trends, and groups of rows that stand together.
+
+The normal scores of neighbouring rows are correlated then. They are too where rows were sorted by a column, which does
+no harm: so the columns that rows are sorted by are recognised first, and what depends on them is taken off.
+"""
 
 from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,35 +23,85 @@ if TYPE_CHECKING:
 LEAST_CORRELATION = 0.1  # of neighbouring rows that is reported
 CORRELATION_LEVEL = 0.001  # of the tests of all columns together
 TREND_ROWS, MOST_TRENDS = 10, 20  # rows per cosine of the trend that is taken off, and the number of cosines at most
+ROWS_PER_GROUP = 5  # with so many rows per group on average, group means are taken off instead
 FEWEST_ROWS = 20  # that the correlation of neighbours needs
 
 
-def neighbour_correlation(column: NDArray[np.float64]) -> float:
-    """Return the correlation of the normal scores of neighbouring values, once a smooth trend over the rows is removed.
+class RowSorting(NamedTuple):
+    """By which columns rows are sorted, the first key first, and which rows agree in all of them.
 
-    In rows that were sorted by some column, the others follow such a trend and no more: sorting a table does no harm.
+    keys: positions of columns, none if the rows are not sorted. groups (n,): 0, 1, ... from the first row on.
+    """
+
+    keys: tuple[int, ...]
+    groups: NDArray[np.intp]
+
+    def take(self, rows: NDArray[np.intp]) -> RowSorting:
+        """Return the sorting of some rows, in their order."""
+        groups = self.groups[rows]
+        return RowSorting(self.keys, np.cumsum(np.diff(groups, prepend=groups[:1]) != 0))
+
+
+def row_sorting(table: Table) -> RowSorting:
+    """Return by which columns the rows of a table are sorted, or, for a category, put together.
+
+    Examples
+    --------
+    >>> from sartre.data.table import Table
+    >>> sex, age = np.repeat([0.0, 1.0], 3), np.array([20.0, 30.0, 50.0, 25.0, 25.0, 60.0])
+    >>> row_sorting(Table(np.column_stack([age, sex]), ("age", "sex"))).keys
+    (1, 0)
+    """
+    groups = np.zeros(table.shape[0], dtype=np.intp)
+    keys: list[int] = []
+    while True:
+        same = groups[1:] == groups[:-1]
+        found = next((j for j in range(table.shape[1]) if j not in keys and _is_sorted(table, j, same)), None)
+        if found is None:
+            return RowSorting(tuple(keys), groups)
+        keys.append(found)
+        groups = np.append(0, np.cumsum(~same | (np.diff(table.values[:, found]) != 0)))
+
+
+def _is_sorted(table: Table, j: int, same: NDArray[np.bool_]) -> bool:
+    """Return whether a column is sorted among neighbours of the same group, and not constant there."""
+    steps = np.diff(table.values[:, j])[same]
+    if np.isnan(steps).any() or not steps.any():
+        return False
+    if j in table.nominal and same.all():
+        return bool((steps != 0).sum() + 1 == len(np.unique(table.values[:, j])))
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def neighbour_correlation(column: NDArray[np.float64], sorting: RowSorting) -> float:
+    """Return the correlation of the normal scores of neighbouring values.
+
+    What depends on the columns that the rows are sorted by is taken off first: the means of groups, or a smooth trend.
 
     Parameters
     ----------
     column : array of shape (n,)
-        NaN where missing. The result is NaN for fewer than 20 values, a constant, or a column the rows are sorted by.
+        Without missing values. The result is NaN for fewer than 20 values, or for a constant.
+    sorting : RowSorting
+        Of these rows.
 
     Examples
     --------
     >>> noise = np.random.default_rng(0).normal(size=500)
-    >>> walk = np.cumsum(noise)
-    >>> [abs(round(neighbour_correlation(each), 1)) for each in (noise, walk, walk**2)]
-    [0.1, 0.8, 0.7]
+    >>> unsorted = RowSorting((), np.zeros(500, dtype=int))
+    >>> [abs(round(neighbour_correlation(each, unsorted), 1)) for each in (noise, np.cumsum(noise))]
+    [0.0, 1.0]
     """
-    observed = ~np.isnan(column)
-    scores = normal_scores(column[observed][:, None])[:, 0]
-    n = len(scores)
-    steps = np.diff(scores)
-    if n < FEWEST_ROWS or (steps >= 0).all() or (steps <= 0).all():
+    n = len(column)
+    if n < FEWEST_ROWS or not np.ptp(column) > 0:
         return float("nan")
-    trend = _cosines(n)
-    residual = scores - trend @ (trend.T @ scores)
-    return float((residual[1:] * residual[:-1]).sum() / (residual**2).sum())
+    scores = normal_scores(column[:, None])[:, 0]
+    if sorting.keys and ROWS_PER_GROUP * (sorting.groups[-1] + 1) <= n:
+        scores = scores - (np.bincount(sorting.groups, scores) / np.bincount(sorting.groups))[sorting.groups]
+    elif sorting.keys:
+        scores = scores - _cosines(n) @ (_cosines(n).T @ scores)
+    squares = float((scores**2).sum())
+    return float((scores[1:] * scores[:-1]).sum()) / squares if squares > 0 else float("nan")
 
 
 @lru_cache(maxsize=1)
@@ -60,8 +114,8 @@ def _cosines(n: int) -> NDArray[np.float64]:
 
 def dependent_columns(correlation: NDArray[np.float64], n: NDArray[np.intp] | int) -> NDArray[np.bool_]:
     """Return which correlations of neighbouring rows are too large to be chance, of columns with n values each."""
-    size = np.abs(np.nan_to_num(correlation))
-    p_value = 2 * ndtr(-size * np.sqrt(n))
+    size = np.nan_to_num(correlation)
+    p_value = ndtr(-size * np.sqrt(n))
     return (size > LEAST_CORRELATION) & (p_value < CORRELATION_LEVEL / max(1, len(size)))
 
 
@@ -71,16 +125,20 @@ def dependence_between_rows(table: Table) -> str | None:
     It takes two columns: where only one depends on its neighbours, the tests hold. Of many rows the first are examined.
     """
     table = table.take(np.arange(SAMPLE_ROWS)) if table.shape[0] > SAMPLE_ROWS else table
-    numbers = [j for j in range(table.shape[1]) if j not in table.nominal]
-    correlation = np.array([neighbour_correlation(table.values[:, j]) for j in numbers])
-    dependent = dependent_columns(correlation, (~table.missing[:, numbers]).sum(axis=0))
+    sorting = row_sorting(table)
+    numbers = [j for j in range(table.shape[1]) if j not in table.nominal and j not in sorting.keys]
+    observed = [np.flatnonzero(~table.missing[:, j]) for j in numbers]
+    columns = zip(numbers, observed, strict=True)
+    correlation = np.array([neighbour_correlation(table.values[rows, j], sorting.take(rows)) for j, rows in columns])
+    dependent = dependent_columns(correlation, np.array([len(rows) for rows in observed], dtype=np.intp))
     if dependent.sum() < 2:
         return None
     names = listed(table.names[numbers[k]] for k in np.flatnonzero(dependent))
     return (
-        f"Neighbouring rows are correlated in {names} (up to {np.abs(correlation[dependent]).max():.2f}), as in a time "
-        "series or in groups of rows. The tests treat rows as independent, so the p-values are far too small and false "
-        "edges are not bounded. Take differences, keep one row per group, or keep rows that are far apart."
+        f"Neighbouring rows are correlated in {names} (up to {correlation[dependent].max():.2f}), as in a time series "
+        "or in groups of rows. The tests treat rows as independent, so the p-values are far too small and false edges "
+        "are not bounded. Take differences, keep one row per group, or keep rows that are far apart; if the rows were "
+        "sorted by something that is not in the table, add it."
     )
 
 

@@ -15,7 +15,7 @@ from scipy.stats import kurtosis, normaltest, skew
 from sartre.additive.bases.rank_polynomials import pair_basis, rank_polynomials
 from sartre.additive.linear import explained_by_others
 from sartre.data.checks import as_table, copies, near_copies
-from sartre.data.row_dependence import dependent_columns, neighbour_correlation
+from sartre.data.row_dependence import RowSorting, dependent_columns, neighbour_correlation, row_sorting
 from sartre.data.table import Table, standardise, standardise_columns
 from sartre.graph.paths import alignment
 from sartre.prune.mechanisms import mechanisms_of, parent_columns
@@ -109,7 +109,9 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
     table = as_table(X, categories=True, missing=True).reordered(graph.names)
     adjacency = np.asarray(graph.adjacency, dtype=bool)
     mechanisms = mechanisms_of(model, table)
-    rows = [_node(table, j, parent_columns(graph, name), mechanisms[name]) for j, name in enumerate(table.names)]
+    sorting = row_sorting(table)
+    parents = [parent_columns(graph, name) for name in table.names]
+    rows = [_node(table, j, parents[j], mechanisms[name], sorting) for j, name in enumerate(table.names)]
     nodes = pd.DataFrame(rows, index=pd.Index(table.names, name="variable"))
     numbers = [j for j in range(table.shape[1]) if j not in table.nominal]
     nodes.insert(1, "variance", [np.nanvar(table.values[:, j]) if j in numbers else np.nan for j in range(len(nodes))])
@@ -129,7 +131,7 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
     return Diagnostics(tuple(messages), nodes, by_variance, by_r2, copies, table.shape[0] / table.shape[1])
 
 
-def _node(table: Table, j: int, parents: list[int], mechanism: Mechanism) -> dict[str, Any]:
+def _node(table: Table, j: int, parents: list[int], mechanism: Mechanism, sorting: RowSorting) -> dict[str, Any]:
     """Describe the residual of a variable given its mechanism."""
     rows = np.flatnonzero(~np.isnan(table.values[:, j]))
     told: dict[str, Any] = {
@@ -144,7 +146,8 @@ def _node(table: Table, j: int, parents: list[int], mechanism: Mechanism) -> dic
         return told
     causes = table.select(np.array(parents, dtype=np.intp)).take(rows)
     residual = standardise(mechanism.residuals(causes.values, column))
-    told["autocorrelation"] = neighbour_correlation(residual)
+    if j not in sorting.keys:
+        told["autocorrelation"] = neighbour_correlation(residual, sorting.take(rows))
     if len(np.unique(column)) < FEW_VALUES:
         return told
     told["skewness"], told["kurtosis"] = float(skew(residual)), float(kurtosis(residual))
@@ -281,7 +284,7 @@ def _about_residuals(nodes: pd.DataFrame, share: NDArray[np.float64]) -> list[st
 
 
 def _about_rows(nodes: pd.DataFrame) -> list[str]:
-    size = nodes["autocorrelation"].abs()
+    size = nodes["autocorrelation"]
     serial = dependent_columns(size.to_numpy(), nodes["n"].to_numpy())
     if not serial.any():
         return []
