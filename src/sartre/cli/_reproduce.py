@@ -47,11 +47,11 @@ def reproduce(
     Example: sartre reproduce figure-variables --trials 3
     """
     with guarded(debug=debug):
-        from joblib import effective_n_jobs
+        from sartre.compute.parallel import workers
 
         experiments = _experiments()
         names = _named(studies or ["all"], list(experiments.STUDIES))
-        count, jobs = trials or (1 if quick else 10), effective_n_jobs(jobs)
+        count, jobs = trials or (1 if quick else 10), workers(jobs)
         remaining, seconds = experiments.estimate(names, count, jobs, quick=quick)
         err.print(f"{remaining} data sets to do, about {_duration(seconds)} in {jobs} processes.", soft_wrap=True)
         with progress("Starting"):

@@ -211,7 +211,7 @@ def _check_finite(table: Table, *, missing: bool) -> None:
             raise ValueError(
                 f"Column '{names[j]}' holds {values[row, j]:.15g} in row {row} (the first row is 0), so far from the "
                 "other values that floating point cannot tell those apart. It looks like a code for missing values. "
-                "Correct the value, or set it to missing."
+                "Correct the value or set it to missing; if it was measured, take logarithms of the column."
             )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 CODE_DISTANCE = 50  # an extreme value this many times as far from the median as all others looks like a code
-EXACT_DEPENDENCE = 1e-10  # eigenvalue of the correlations below which columns determine each other
+EXACT_DEPENDENCE = 1e-5  # eigenvalue of the correlations below which columns determine each other, up to rounded values
 WARNING_LEVEL = 0.001  # the level of all tests of one kind together
 SAMPLES_PER_VARIABLE = 10  # with fewer, a joint model of all variables is no longer possible
 FEW_VALUES = 10  # a column with fewer distinct values has no continuous noise
@@ -251,8 +251,8 @@ def _about_dependence(table: Table, numbers: Sequence[int], copies: Sequence[tup
     if not names:
         return []
     message = (
-        f"Some columns are exact linear functions of each other: {listed(names)}. Such columns have many edges that "
-        "say nothing about causes. Leave one out or, if they are parts of a whole, use logarithms of their ratios."
+        f"Some columns are linear functions of each other, up to rounding: {listed(names)}. They have many edges "
+        "that say nothing about causes. Leave one out or, if they are parts of a whole, use logarithms of their ratios."
     )
     return [message]
 
