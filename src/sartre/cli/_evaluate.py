@@ -92,12 +92,8 @@ def _measured(truth: Dag, guess: Dag, names: list[str]) -> dict[str, Any]:
 
 def _elsewhere(truth: Dag, guess: Dag, names: list[str]) -> dict[str, Any]:
     """Measure in another process: compiled code does not react to Ctrl-C, but its process can be ended."""
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process inherits this, and leaves it to this one
-    try:
-        pool = multiprocessing.get_context("spawn").Pool(1)
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    with pool:  # it is ended in any case
+    ignored = (signal.SIGINT, signal.SIG_IGN)  # by the other process, which this one ends in any case
+    with multiprocessing.get_context("spawn").Pool(1, initializer=signal.signal, initargs=ignored) as pool:
         return pool.apply(_measured, (truth, guess, names))
 
 
