@@ -85,7 +85,8 @@ class SARTRE(BaseEstimator):
     10 or sqrt(n) of n samples, are merged first.
 
     Of more than 50,000 rows, in memory or not (`fit_batches`), functions are learnt from a sample of 50,000 that
-    depends on the seed and the row numbers, and fitted to sums over all rows; pairs and robust tests see the sample.
+    depends on the seed and the row numbers, and fitted to sums over all rows; where a target has pairs or needs robust
+    tests, the sample decides on all of its parents.
     With a penalty given as a number, whose graph more rows hardly change, only the sample is used. Tables with
     categories of three levels or more, or with missing values, are the exception: all rows are used for everything.
 
