@@ -232,13 +232,13 @@ def test_control_characters_in_names_are_shown_escaped(folder):
     pytest.importorskip("pyarrow")
     rng = np.random.default_rng(0)
     rain = rng.normal(size=200)
-    names = ["\x1b[31mrain\x07", "ri\x9bver\nOrder: none"]
+    names = ["\x1b[31mrain\x07\u202e", "ri\x9bver\nOrder: none"]
     frame = pd.DataFrame({names[0]: rain, names[1]: np.sin(2 * rain) + rng.normal(size=200) / 2, "flat\x1b[2J": 1.0})
     frame.to_parquet(folder / "names.parquet")
     result = run("discover", "names.parquet")
     assert result.exit_code == 0, result.stderr
-    assert not any(sign in result.stdout + result.stderr for sign in ("\x1b", "\x07", "\x9b"))
-    assert "\\x1b[31mrain\\x07" in result.stdout
+    assert not any(sign in result.stdout + result.stderr for sign in ("\x1b", "\x07", "\x9b", "\u202e"))
+    assert "\\x1b[31mrain\\x07\\u202e" in result.stdout
     assert "Constant columns can be neither causes nor effects: flat\\x1b[2J." in result.stderr
     assert sum(line.startswith("Order: ") for line in result.stdout.splitlines()) == 1
     assert Dag.read(folder / "graph.json").names == list(frame.columns)

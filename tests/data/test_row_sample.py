@@ -63,3 +63,7 @@ def test_rows_are_drawn_by_what_they_hold(n, d, size, seed):
 def test_another_seed_draws_other_rows():
     X = np.random.default_rng(0).normal(size=(100, 2))
     assert set(drawn_rows(X, 0, 20).tolist()) != set(drawn_rows(X, 1, 20).tolist())
+
+
+def test_an_empty_table_has_no_rows_to_draw():
+    assert drawn_rows(np.empty((0, 3)), seed=0).tolist() == []

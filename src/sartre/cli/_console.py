@@ -35,7 +35,8 @@ _REMEDIES = {
     errno.EROFS: "choose another folder",
     errno.EPIPE: "its reader must not end first, or redirect it to a file",
 }
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
+# Control characters but tabs and line ends, and the marks that turn the direction of writing
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:
@@ -46,7 +47,7 @@ def visible(text: str) -> str:
     >>> visible("\x1b[2Jrain")
     '\\x1b[2Jrain'
     """
-    return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class _PlainConsole(Console):

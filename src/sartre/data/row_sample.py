@@ -115,7 +115,8 @@ def drawn_rows(values: NDArray[np.float64], seed: int, size: int | None = None) 
 
 def _column_ranks(Z: NDArray[np.float64]) -> NDArray[np.int64]:
     """Rank standardised columns by their third moment and correlations; equal up to rounding, they share a rank."""
-    statistic = (Z**3).mean(axis=0) + (np.abs(Z.T @ Z / len(Z)) ** 3).sum(axis=0)
+    n = max(1, len(Z))
+    statistic = (Z**3).sum(axis=0) / n + (np.abs(Z.T @ Z / n) ** 3).sum(axis=0)
     places = np.argsort(statistic, kind="stable")
     ranks = np.empty(len(places), dtype=np.int64)
     ranks[places] = np.cumsum(np.diff(statistic[places], prepend=-np.inf) > SAME_COLUMN)

@@ -368,9 +368,9 @@ class SARTRE(BaseEstimator):
         return LEVEL if self.level is None else self.level
 
     def _check_settings(self) -> None:
-        embedding_of("SARTRE", self.embedding)
         check_jobs_and_seed(self)
         if not self._automatic():
+            embedding_of("SARTRE", self.embedding)
             check_number("SARTRE", "penalty", self.penalty, low=0.0, open_low=True)
         elsewhere = ("embedding",) if self._automatic() else ("level", "interactions", "robust")
         for name in elsewhere:
