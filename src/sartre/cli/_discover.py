@@ -20,6 +20,7 @@ def discover(  # noqa: PLR0913 - one argument per option
     columns: option.Columns = None,
     order: option.Order = "OrderSearch",
     prune: option.Prune = "SARTRE",
+    effort: option.Effort = None,
     settings: option.Settings = None,
     level: option.Level = None,
     penalty: option.Penalty = None,

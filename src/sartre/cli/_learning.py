@@ -31,6 +31,7 @@ class Asked:
     order: str | list[str]
     order_file: Path | None = None
     prune: str
+    effort: str | None = None
     settings: list[str] | None = None
     level: float | None = None
     penalty: float | None = None

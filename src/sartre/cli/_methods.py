@@ -69,6 +69,10 @@ def build_model(asked: Asked) -> CausalDiscovery:
             )
         if value is not None:
             prune.set_params(**{name: value})
+    if asked.effort is not None:
+        if "effort" not in order.get_params(deep=False):
+            raise ValueError(f"--effort is a setting of OrderSearch, which {type(order).__name__} does not have.")
+        order.set_params(effort=asked.effort)
     for setting in asked.settings or []:
         _change({"order": order, "prune": prune}, setting)
     knowledge = None if asked.knowledge is None else Knowledge.read(asked.knowledge)

@@ -36,6 +36,10 @@ Settings: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of a step, such as prune.alpha=0.01; may be repeated."),
 ]
+Effort: TypeAlias = Annotated[
+    Literal["fast", "auto", "thorough"] | None,
+    typer.Option(help="How much OrderSearch searches; auto by default, thorough takes up to ten times as long."),
+]
 Level: TypeAlias = Annotated[
     float | None,
     typer.Option(

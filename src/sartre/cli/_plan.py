@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from sartre.plan.estimate import Plan
 
 
-def plan(
+def plan(  # noqa: PLR0913 - one argument per option
     source: option.Source,
     *,
     columns: option.Columns = None,
     order: option.Order = "OrderSearch",
     prune: option.Prune = "SARTRE",
+    effort: option.Effort = None,
     settings: option.Settings = None,
     level: option.Level = None,
     penalty: option.Penalty = None,

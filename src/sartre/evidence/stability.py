@@ -262,6 +262,8 @@ def _run(shared: tuple[Any, Table], seed: int, number: int) -> tuple[dict[str, A
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = fresh(model, **settings).fit(table.take(rows))
+    if getattr(getattr(fitted, "order_step_", None), "interrupted_", False):
+        raise KeyboardInterrupt  # one half-sample's best order so far is not what was asked for
     order = check_order(fitted.order_, table.names)
     learnt = {"order": order.tolist(), "edges": np.argwhere(fitted.adjacency_matrix_).tolist()}
     return learnt, [(warning.category, str(warning.message)) for warning in caught]

@@ -9,9 +9,11 @@ import pytest
 from sklearn.base import clone
 
 from sartre.metrics import order_divergence
-from sartre.order import SCORE, FixedOrder, OrderSearch
+from sartre.order import CAM, SCORE, FixedOrder, OrderSearch
+from sartre.order.search.blocks import block_functions, block_products
 from sartre.order.search.climb import Climb
 from sartre.order.search.local_scores import LocalScores
+from sartre.order.search.noise import NoiseDensities
 from sartre.simulate import random_dag, simulate
 
 
@@ -27,23 +29,30 @@ def fitted(data):
 
 def total(X, order):
     """Return the sum of the local scores of an order, computed from scratch."""
-    scores = LocalScores(np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0)))
-    return sum(scores(int(v), sum(1 << int(u) for u in order[:place])).value for place, v in enumerate(order))
+    X = np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0))
+    functions = block_functions(X)
+    blocks = block_products(X, functions)
+    scores, density = LocalScores(blocks), NoiseDensities(X, functions, blocks)
+    found = [(int(v), scores(int(v), sum(1 << int(u) for u in order[:place]))) for place, v in enumerate(order)]
+    return sum(local.value + density(v, local.blocks) for v, local in found)
 
 
 def test_the_scores_kept_are_those_of_the_orders(data, fitted):
     X = data.X.to_numpy()
     assert fitted.score_ == pytest.approx(total(X, fitted.order_), abs=1e-9)
-    assert fitted.start_score_ == pytest.approx(total(X, fitted.start_order_), abs=1e-9)
     assert fitted.local_scores_.sum() == pytest.approx(fitted.score_)
-    np.testing.assert_array_equal(fitted.start_order_, fitted.start_step_.order_)
+    assert fitted.starts_["start"].tolist() == ["SCORE", "CAM"]
+    for start, row in zip([SCORE(max_samples=2000, random_state=0), CAM()], fitted.starts_.itertuples(), strict=True):
+        order = start.fit((X - X.mean(axis=0)) / X.std(axis=0)).order_
+        assert row.score == pytest.approx(total(X, order), abs=1e-9)
+        assert row.climbed_to <= row.score
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_search_never_ends_below_its_start(data, seed):
     start = np.random.default_rng(seed).permutation(8)
     search = OrderSearch(FixedOrder(start.tolist())).fit(data.X)
-    assert search.score_ <= search.start_score_
+    assert (search.score_ <= search.starts_["score"] + 1e-12).all()
     assert sorted(search.order_) == list(range(8))
     assert order_divergence(data.dag, search.order_) <= order_divergence(data.dag, start)
 
@@ -85,20 +94,18 @@ def test_the_same_seed_gives_the_same_order_whatever_the_threads(data):
     search = OrderSearch(SCORE(max_samples=100), random_state=5)
     first, second = search.fit(data.X).order_, clone(search).set_params(n_jobs=2).fit(data.X).order_
     np.testing.assert_array_equal(first, second)
-    assert search.start_step_.random_state == 5
 
 
 @pytest.mark.parametrize("scale", ["standard", "raw"])
 @pytest.mark.parametrize("seed", range(6))
-def test_what_must_precede_what_is_obeyed_by_start_and_end(data, seed, scale):
+def test_what_must_precede_what_is_obeyed(data, seed, scale):
     rng = np.random.default_rng(seed)
     rank = rng.permutation(8)  # about half of the demands contradict the data
     before = (rng.random((8, 8)) < 0.3) & (rank[:, None] < rank)
     search = OrderSearch(scale=scale, random_state=0).fit(data.X, before=before)
-    for order in (search.start_order_, search.order_):
-        position = np.argsort(order)
-        assert (position[:, None] < position)[before].all()
-    assert search.score_ <= search.start_score_
+    position = np.argsort(search.order_)
+    assert (position[:, None] < position)[before].all()
+    assert (search.score_ <= search.starts_["score"] + 1e-12).all()
 
 
 def test_a_reversal_takes_along_what_the_variable_needs():
@@ -110,13 +117,13 @@ def test_a_reversal_takes_along_what_the_variable_needs():
     def used(v, inside):
         return inside if v == 2 else 0
 
-    climb = Climb(score, used, [0, 1, 2], np.zeros((3, 3), dtype=bool))
-    climb.run(0.01)
+    climb = Climb(score, used, np.zeros((3, 3), dtype=bool), 0.01)
+    climb.run([0, 1, 2])
     assert climb.order == [1, 2, 0]
     kept = np.zeros((3, 3), dtype=bool)
     kept[0, 1] = True
-    climb = Climb(score, used, [0, 1, 2], kept)
-    climb.run(0.01)
+    climb = Climb(score, used, kept, 0.01)
+    climb.run([0, 1, 2])
     assert climb.order == [0, 1, 2]
 
 
@@ -166,3 +173,52 @@ def test_a_constant_column_comes_after_what_must_precede_it():
 def test_a_wrong_scale_is_refused(data):
     with pytest.raises(ValueError, match="The 'scale' parameter of OrderSearch must be 'standard' or 'raw'"):
         OrderSearch(scale="none").fit(data.X)
+
+
+def test_escapes_reach_the_score_of_the_true_order_on_dense_linear_data():
+    linear = simulate(random_dag(12, 36, random_state=5), 1000, mechanism="linear", random_state=5)
+    X, names = linear.X.to_numpy(), linear.dag.names
+    truth = total(X, [names.index(name) for name in linear.dag.topological_order()])
+    random = FixedOrder(np.random.default_rng(0).permutation(12).tolist())
+    fast, auto = (OrderSearch(random, effort=effort).fit(X) for effort in ("fast", "auto"))
+    assert auto.score_ <= truth + 6 / 1000 < fast.score_
+    assert fast.n_escapes_ == 0 < auto.n_escapes_
+
+
+def test_a_thorough_search_also_starts_from_random_orders(data):
+    search = OrderSearch(effort="thorough", random_state=0).fit(data.X[data.X.columns[:4]])
+    assert search.starts_["start"].tolist() == ["SCORE", "CAM", *["random"] * 4]
+    assert (search.score_ <= search.starts_["score"] + 1e-12).all()
+
+
+def test_uniform_noise_tells_the_direction_of_a_straight_line():
+    rng = np.random.default_rng(0)
+    wrong = []
+    for _ in range(10):
+        a = rng.uniform(size=500)
+        b = a + rng.uniform(size=500)
+        X = np.column_stack([b, a])
+        wrong.append(OrderSearch(FixedOrder([0, 1])).fit(X).order_.tolist() != [1, 0])
+    assert sum(wrong) == 0
+
+
+def test_ctrl_c_keeps_the_best_order_so_far(data, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    plain = OrderSearch(effort="fast", random_state=0, start=FixedOrder(range(8))).fit(data.X)
+    monkeypatch.setattr(Climb, "shaken", interrupted)
+    with pytest.warns(UserWarning, match="interrupted"):
+        search = OrderSearch(start=FixedOrder(range(8)), random_state=0).fit(data.X)
+    assert search.interrupted_
+    np.testing.assert_array_equal(search.order_, plain.order_)
+    monkeypatch.setattr(Climb, "_reverse", interrupted)
+    with pytest.warns(UserWarning, match="interrupted"):
+        search = OrderSearch(start=FixedOrder(range(8)), random_state=0).fit(data.X)
+    assert search.score_ == pytest.approx(total(data.X.to_numpy(), search.order_), abs=1e-9)
+    assert search.score_ <= total(data.X.to_numpy(), range(8)) + 1e-12
+
+
+def test_a_wrong_effort_is_refused(data):
+    with pytest.raises(ValueError, match="The 'effort' parameter of OrderSearch must be 'auto', 'fast' or 'thorough'"):
+        OrderSearch(effort="much").fit(data.X)

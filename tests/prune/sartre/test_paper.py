@@ -163,7 +163,11 @@ def test_a_huge_offset_changes_nothing(data, order):
         ({"penalty": 0}, ValueError, r"'penalty' parameter of SARTRE must be a float in the range \(0.0, inf\)"),
         ({"penalty": np.nan}, ValueError, "'penalty'"),
         ({"penalty": "auto?"}, TypeError, "'penalty'"),
-        ({"penalty": 0.1, "embedding": "forest"}, TypeError, "'embedding' parameter of SARTRE must be an Embedding or None"),
+        (
+            {"penalty": 0.1, "embedding": "forest"},
+            TypeError,
+            "'embedding' parameter of SARTRE must be an Embedding or None",
+        ),
         ({"tol": 0.0}, ValueError, "'tol'"),
         ({"random_state": -1}, ValueError, "random_state"),
     ],

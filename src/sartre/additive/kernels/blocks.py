@@ -1,20 +1,143 @@
-"""The compiled loops for the local scores of orders; they check nothing."""
+"""The compiled loops for the local scores of orders; they check nothing.
+
+Functions that were fitted are kept as rows of `fitted`: a row has the inner products of one of them, made orthonormal
+to those before it, with all columns. `path` lists the rows of one model, in sequence.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from sartre.additive.kernels.compilation import compiled
+from sartre.additive.kernels.compilation import _FAST, compiled
 
 _PIVOT = 1e-12  # smallest squared pivot of a factor; smaller values are rounding
 
 
-@compiled()
-def explained(square, c, L, w):
-    """Return c' S^-1 c = |w|^2 with L L' = S and L w = c.
+@compiled(fastmath=_FAST)
+def fit_block(matrix, columns, start, at, width, path, fitted, own, first, cross):
+    """Fit one more block: make its functions orthonormal, and project them off the target.
 
-    in: square (k, k) the lower triangle of S, c (k,); out: L (>= k, >= k), w (>= k,)
+    in: matrix (inner products of all functions), columns (c,) of it, the block's start in the matrix, its place `at`
+    among the columns and its width, path
+    in and out: fitted (rows, c) and own (rows,), the inner products with the target, from row `first` on; cross (c,)
+    out: the variance that the block explains
     """
+    explained = 0.0
+    n_columns = columns.size
+    for t in range(width):
+        row = fitted[first + t]
+        for c in range(n_columns):
+            row[c] = matrix[start + t, columns[c]]
+        for p in range(path.size + t):
+            other = fitted[path[p] if p < path.size else first + p - path.size]
+            weight = other[at + t]
+            for c in range(n_columns):
+                row[c] -= weight * other[c]
+        scale = 1.0 / np.sqrt(max(row[at + t], _PIVOT))
+        product = cross[at + t] * scale
+        for c in range(n_columns):
+            row[c] *= scale
+            cross[c] -= product * row[c]
+        own[first + t] = product
+        explained += product * product
+    return explained
+
+
+@compiled(fastmath=_FAST)
+def block_gains(width, new, cross, variance, floor, squares, gain):
+    """Project the functions just fitted out of every block, and compute how much each would lower the log variance.
+
+    Block b has the next width[b] columns of new and entries of cross, and the next width[b]^2 entries of squares:
+
+        S_b -= H_b H_b',        gain_b = -log(1 - c_b' S_b^-1 c_b / variance)
+
+    in: width (m,), new H' (k, columns), cross c (columns,), variance, floor (of the unexplained variance)
+    in and out: squares (lower triangles); out: gain (m,)
+    """
+    if width.size == 0:
+        return
+    widest = width.max()
+    L = np.empty((widest, widest))
+    w = np.empty(widest)
+    column = 0
+    place = 0
+    for b in range(width.size):
+        k = width[b]
+        explained = 0.0
+        for p in range(k):
+            value = cross[column + p]
+            for q in range(p + 1):
+                inner = squares[place + p * k + q]
+                for t in range(new.shape[0]):
+                    inner -= new[t, column + p] * new[t, column + q]
+                squares[place + p * k + q] = inner
+                for r in range(q):
+                    inner -= L[p, r] * L[q, r]
+                if q < p:
+                    L[p, q] = inner / L[q, q]
+                    value -= L[p, q] * w[q]
+                else:
+                    L[p, p] = np.sqrt(max(inner, _PIVOT))
+            w[p] = value / L[p, p]
+            explained += w[p] * w[p]
+        gain[b] = -np.log(max(variance - explained, floor) / variance)
+        column += k
+        place += k * k
+
+
+@compiled(fastmath=_FAST)
+def shrink(fitted, own, path, at, width, price, variance, floor):
+    """Drop blocks from a model one by one, each time the one whose price exceeds its worth by most.
+
+    in: fitted, own, path of the model; place `at` among the columns, width and price of each of its m blocks; variance
+    that it leaves, and its floor
+    out: which blocks stay (m,), and the variance that they leave
+    """
+    m, K = width.size, path.size
+    block_of = np.empty(K, dtype=np.intp)
+    inverse = np.zeros((K, K))  # of the factor L: L L' are the inner products of the functions
+    position = 0
+    for b in range(m):
+        for t in range(width[b]):
+            block_of[position] = b
+            c = at[b] + t
+            inverse[position, position] = 1.0 / fitted[path[position], c]
+            for q in range(position):
+                value = 0.0
+                for r in range(q, position):
+                    value += fitted[path[r], c] * inverse[r, q]
+                inverse[position, q] = -value * inverse[position, position]
+            position += 1
+    V = inverse.T @ inverse
+    beta = np.zeros(K)
+    for i in range(K):
+        for r in range(i, K):
+            beta[i] += inverse[r, i] * own[path[r]]
+    stay = np.ones(m, dtype=np.bool_)
+    widest = width.max()
+    L = np.empty((widest, widest))
+    w = np.empty(widest)
+    first = np.cumsum(width) - width
+    while True:
+        best, worst, lost = 0.0, -1, 0.0
+        for b in range(m):
+            if not stay[b]:
+                continue
+            a, k = first[b], width[b]
+            loss = _form(V[a : a + k, a : a + k], beta[a : a + k], L, w)
+            gain = price[b] - np.log(max(variance + loss, floor) / max(variance, floor))
+            if gain > best:
+                best, worst, lost = gain, b, loss
+        if worst < 0:
+            return stay, variance
+        stay[worst] = False
+        variance += lost
+        _sweep_out(V, beta, first[worst], width[worst])
+
+
+@compiled()
+def _form(square, c, L, w):
+    """Return c' S^-1 c = |w|^2 with L L' = S and L w = c."""
     total = 0.0
     for p in range(c.size):
         for q in range(p):
@@ -33,34 +156,24 @@ def explained(square, c, L, w):
     return total
 
 
-@compiled()
-def block_gains(width, half, cross, variance, floor, squares, gain):
-    """Project the columns just fitted out of every block, and compute how much each would lower the log variance next.
-
-    Block b has the next width[b] rows of half and cross, and the next width[b]^2 entries of squares:
-
-        S_b -= H_b H_b',        gain_b = -log(1 - c_b' S_b^-1 c_b / variance)
-
-    in: width (m,), half H (columns, k), cross c (columns,), variance, floor (of the unexplained variance)
-    in and out: squares (lower triangles); out: gain (m,)
-    """
-    if width.size == 0:
-        return
-    widest = width.max()
-    L = np.empty((widest, widest))
-    w = np.empty(widest)
-    column = 0
-    place = 0
-    for b in range(width.size):
-        k = width[b]
-        S = squares[place : place + k * k].reshape(k, k)
-        for p in range(k):
-            for q in range(p + 1):
-                lost = 0.0
-                for t in range(half.shape[1]):
-                    lost += half[column + p, t] * half[column + q, t]
-                S[p, q] -= lost
-        unexplained = variance - explained(S, cross[column : column + k], L, w)
-        gain[b] = -np.log(max(unexplained, floor) / variance)
-        column += k
-        place += k * k
+@compiled(fastmath=_FAST)
+def _sweep_out(V, beta, start, width):
+    """Drop functions from a model: update the inverse V of the inner products, and the coefficients of the others."""
+    K = beta.size
+    for j in range(start, start + width):
+        pivot = max(V[j, j], _PIVOT)
+        ratio = beta[j] / pivot
+        for i in range(K):
+            if i != j:
+                beta[i] -= V[i, j] * ratio
+        beta[j] = 0.0
+        for i in range(K):
+            if i == j:
+                continue
+            share = V[i, j] / pivot
+            for r in range(K):
+                if r != j:
+                    V[i, r] -= share * V[j, r]
+        for i in range(K):
+            V[i, j] = V[j, i] = 0.0
+        V[j, j] = 1.0

@@ -1,8 +1,9 @@
 """Blocks of functions that may explain a variable, and their inner products: all that a search needs of the data.
 
-A block is either the smooth functions of one variable or the products of two variables' first rank polynomials. One
-Gram matrix has the inner products of all of them; no more pairs are in it than memory allows, for each target those
-that say most of it beyond the smooth functions of their own two variables.
+A block is the straight line of one variable, its curve (the smooth functions that are orthogonal to the line), or the
+products of two variables' first rank polynomials. One Gram matrix has the inner products of all of them; no more pairs
+are in it than memory allows, for each target those that say most of it beyond the smooth functions of their own two
+variables.
 """
 
 from __future__ import annotations
@@ -22,52 +23,84 @@ from sartre.order.search.constants import BEND_RIDGE, KNOTS, LEAST_RIDGE, MAX_FU
 _CHUNK_NUMBERS = 1 << 23  # numbers in a piece of work
 
 
+LINE, CURVE, PAIR = 0, 1, 2  # the kinds of blocks
+
+
+class Functions(NamedTuple):
+    """The functions that blocks are made of, at all rows.
+
+    smooths: of each variable its line and what bends, (n, k). roughness: of all of them, one variable after the other.
+    polynomials: of each variable the first rank polynomials, (orders, n); a discrete column may have fewer, then zeros.
+    """
+
+    smooths: list[NDArray[np.float64]]
+    roughness: NDArray[np.float64]
+    polynomials: NDArray[np.float64]
+
+
 class Blocks(NamedTuple):
     """Blocks of functions and their inner products.
 
-    gram: a term per block, with a ridge on the diagonal of its matrix, and all columns as targets. first, second (m,):
-    the variables of each block, twice the same for a single one. offered (m, d): which block is for which target.
+    gram: a term per block, with a ridge on the diagonal of its matrix, and all columns as targets. kind (m,): `LINE`,
+    `CURVE` or `PAIR`. first, second (m,): the variables of each block, twice the same for a single one. offered (m, d):
+    which block is for which target.
     """
 
     gram: Gram
+    kind: NDArray[np.intp]
     first: NDArray[np.intp]
     second: NDArray[np.intp]
     offered: NDArray[np.bool_]
 
 
-def block_products(X: NDArray[np.float64]) -> Blocks:
-    """Build the blocks of standardised columns, none constant.
+def block_functions(X: NDArray[np.float64]) -> Functions:
+    """Build the functions of standardised columns, none constant."""
+    design = prepare(X, [spline(column, KNOTS).basis() for column in X.T])
+    smooths = [design.table(j)[design.codes[j]] for j in range(X.shape[1])]
+    for smooth, column in zip(smooths, X.T, strict=True):
+        smooth[:, 0] = column  # the line itself, not that of the bins
+    return Functions(smooths, design.roughness, rank_polynomials(X)[:, :, :ORDERS].transpose(0, 2, 1).copy())
+
+
+def block_products(X: NDArray[np.float64], functions: Functions) -> Blocks:
+    """Build the blocks of standardised columns, none constant, from their functions.
 
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(300, 3))
-    >>> blocks = block_products((X - X.mean(axis=0)) / X.std(axis=0))
-    >>> blocks.gram.rank.tolist(), blocks.second.tolist()
-    ([8, 8, 8, 4, 4, 4], [0, 1, 2, 1, 2, 2])
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> blocks = block_products(X, block_functions(X))
+    >>> blocks.gram.rank.tolist()
+    [1, 1, 1, 7, 7, 7, 4, 4, 4]
+    >>> blocks.second.tolist()
+    [0, 1, 2, 0, 1, 2, 1, 2, 2]
     """
     n, d = X.shape
-    design = prepare(X, [spline(X[:, j], KNOTS).basis() for j in range(d)])
-    smooths = [design.table(j)[design.codes[j]] for j in range(d)]
-    polynomials = rank_polynomials(X)[:, :, :ORDERS].transpose(0, 2, 1).copy()
+    smooths, roughness, polynomials = functions
+    n_smooths = np.array([smooth.shape[1] for smooth in smooths], dtype=np.intp)
     first, second = np.triu_indices(d, k=1)
     offered = np.ones((len(first), d), dtype=bool)
-    capacity = max(0, (MAX_FUNCTIONS - int(design.rank.sum())) // ORDERS**2)
+    capacity = max(0, (MAX_FUNCTIONS - int(n_smooths.sum())) // ORDERS**2)
     if len(first) > min(PAIRS, capacity):
         statistics = pair_statistics(X, smooths, polynomials) if capacity else iter(())
         kept, offered = _screened(statistics, d, capacity)
         first, second = first[kept], second[kept]
-    orders = polynomials.any(axis=2).sum(axis=1)  # a discrete column may have fewer
-    rank = np.concatenate([design.rank, orders[first] * orders[second]])
+    orders = polynomials.any(axis=2).sum(axis=1)
+    width = orders[first] * orders[second]
     used = [polynomials[j, :k] for j, k in enumerate(orders)]
     matrix, cross = _inner_products(X, smooths, [(used[a], used[b]) for a, b in zip(first, second, strict=True)])
-    rough = np.concatenate([design.roughness, np.ones(int(rank[d:].sum()))])
+    rough = np.concatenate([roughness, np.ones(int(width.sum()))])
     matrix[np.diag_indices_from(matrix)] += BEND_RIDGE * rough + LEAST_RIDGE
-    alone = np.arange(d)
-    first, second = np.concatenate([alone, first]), np.concatenate([alone, second])
-    offered = np.vstack([np.ones((d, d), dtype=bool), offered])
+    alone, bent = np.arange(d), np.flatnonzero(n_smooths > 1)  # two values have no curve
+    line = starts(n_smooths)
+    start = np.concatenate([line, line[bent] + 1, int(n_smooths.sum()) + starts(width)])
+    rank = np.concatenate([np.ones(d, dtype=np.intp), n_smooths[bent] - 1, width])
+    kind = np.repeat([LINE, CURVE, PAIR], [d, len(bent), len(width)])
+    first, second = np.concatenate([alone, bent, first]), np.concatenate([alone, bent, second])
+    offered = np.vstack([np.ones((d + len(bent), d), dtype=bool), offered])
     offered &= (first[:, None] != alone) & (second[:, None] != alone)
-    gram = Gram(n, matrix, cross, np.ones(d), starts(rank), rank, rough)
-    return Blocks(gram, first, second, offered)
+    gram = Gram(n, matrix, cross, np.ones(d), start, rank, rough)
+    return Blocks(gram, kind, first, second, offered)
 
 
 def _inner_products(

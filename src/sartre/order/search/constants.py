@@ -5,8 +5,28 @@
 
 from __future__ import annotations
 
-# The start
-START_ROWS = 1000  # rows that SCORE sees: its time grows with their cube, and the search mends what they miss
+from typing import NamedTuple
+
+
+class Effort(NamedTuple):
+    """How much to search.
+
+    start_rows: that SCORE sees; its time grows with their cube, and on dense graphs its accuracy decides.
+    random_starts: besides those of orderers. escapes: per variable, in vain one after the other, that end the search.
+    evaluations: local scores per variable, computed by escapes, that end it too.
+    """
+
+    start_rows: int
+    random_starts: int
+    escapes: int
+    evaluations: int
+
+
+EFFORTS = {
+    "auto": Effort(2000, random_starts=0, escapes=2, evaluations=500),
+    "fast": Effort(1000, random_starts=0, escapes=0, evaluations=0),
+    "thorough": Effort(4000, random_starts=4, escapes=20, evaluations=5000),
+}
 
 # Functions that may explain a variable
 KNOTS = 9  # of a variable's natural cubic splines: 8 functions without the constant
@@ -17,12 +37,22 @@ PAIRS = 20  # offered to a target; with 20 to 170 the orders were the same
 MAX_FUNCTIONS = 6000  # in the Gram matrix: 300 MB
 
 # The local score: log residual variance, and a price for each block of functions
-FUNCTION_PRICE = 0.5  # times log(n) / n for each function of a block, as in BIC
+LINE_PRICE = 1.0  # times log(n) / n for a line, as in BIC
+FUNCTION_PRICE = 0.5  # times log(n) / n for each function of a curve or a pair, which share a smoothness
 CHOICE_PRICE = 1.0  # times log(N) / n for the choice among N blocks: the best of thousands of pairs would over-fit
 LEAST_VARIANCE = 1e-6  # of a residual: below, only rounding by bins and ridge is left
 MAX_SHARE = 3  # at most n / 3 functions are fitted
 MAX_BYTES = 1 << 29  # of all stored steps; beyond, they are forgotten and computed again
 
+# The density of residuals
+DENSITY_ORDERS = 4  # of the polynomials that modify the normal density: skewness, kurtosis and two more
+DENSITY_PRICE = 1.0  # times log(n) / n for each of them, as in BIC: where noise is normal they change nothing
+DENSITY_ROWS = 5000  # that a density is fitted to
+DENSITY_NUMBERS = 2_000_000  # rows times variables, ten functions each: 160 MB
+MOST_COMMON = 0.1  # share of the rows that may have the same value: a column with more of them has no density
+
 # Moves
+START_TOLERANCE = 2.0  # times d / n: what a start must gain over the first, one unit of log likelihood per variable
+REVERSALS = 0.15  # of d: pairs that an escape turns round
 TOLERANCE = 6.0  # over n: what a move must gain, three units of log likelihood
 MOVE_TIE = 1e-9  # gains this close are equal up to rounding: the nearer position is taken

@@ -2,11 +2,13 @@
 
 The local score of a standardised variable given a set of others is
 
-    log(residual variance) + sum over the blocks taken of (k log(n) / 2 + log(N)) / n
+    log(residual variance) + sum over the blocks taken of (c k log(n) + log(N)) / n
 
-where blocks of k functions (`blocks.py`) are taken one by one, the best first, as long as the score falls: the smooth
-functions of one variable (N = d such blocks) or products of two variables' polynomials (N = d (d - 1) / 2). It is half
-a BIC and an extended-BIC term; without log(N), the best of thousands of pairs over-fits.
+where blocks of k functions (`blocks.py`) are taken one by one, the best first, as long as the score falls: the line of
+one variable (k = 1, c = 1, N = d such blocks), its curve (c = 1/2, N = d), or the products of two variables'
+polynomials (c = 1/2, N = d (d - 1) / 2). Then those that became useless are dropped, the most useless first. A line has
+the price of a BIC, functions that share a smoothness have half of it, and log(N) is an extended-BIC term; without it,
+the best of thousands of pairs over-fits.
 
 The set matters only through the blocks it has to offer. So the paths of all sets form one tree per target: a node is
 a sequence of blocks taken and knows what every other block would gain next, and a score is a walk from the root, at
@@ -26,12 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sartre.additive.design import spans
-from sartre.additive.kernels.blocks import block_gains
-from sartre.order.search.blocks import block_products
+from sartre.additive.kernels.blocks import block_gains, fit_block, shrink
+from sartre.order.search.blocks import LINE, PAIR
 from sartre.order.search.constants import (
     CHOICE_PRICE,
     FUNCTION_PRICE,
     LEAST_VARIANCE,
+    LINE_PRICE,
     MAX_BYTES,
     MAX_SHARE,
 )
@@ -40,12 +43,33 @@ if TYPE_CHECKING:
     from sartre.order.search.blocks import Blocks
 
 
+class Prices(NamedTuple):
+    """What a block costs: times log(n) / n for each of its functions, and times log(N) / n for N blocks of its kind."""
+
+    line: float = LINE_PRICE
+    function: float = FUNCTION_PRICE
+    line_choice: float = CHOICE_PRICE
+    choice: float = CHOICE_PRICE
+
+    def of(self, blocks: Blocks) -> NDArray[np.float64]:
+        """Return the price of every block, shape (m,)."""
+        n, d, is_line = blocks.gram.n, blocks.gram.cross.shape[1], blocks.kind == LINE
+        functions = np.where(is_line, self.line, self.function) * blocks.gram.rank
+        n_choices = np.where(blocks.kind == PAIR, d * (d - 1) / 2, d)
+        choice = np.where(is_line, self.line_choice, self.choice)
+        return (functions * np.log(n) + choice * np.log(n_choices)) / n
+
+
+PRICES = Prices()
+
+
 class Local(NamedTuple):
-    """A local score, the residual variance in it, and which variables it used: bit j for variable j."""
+    """A local score, the residual variance in it, which variables it used (bit j for variable j), and which blocks."""
 
     value: float
     variance: float
     used: int
+    blocks: tuple[int, ...]
 
 
 class LocalScores:
@@ -53,13 +77,20 @@ class LocalScores:
 
     Parameters
     ----------
-    X : array of shape (n, d)
-        Standardised columns, none constant.
+    blocks : Blocks
+        Of all variables.
+    prices : Prices
+
+    Attributes
+    ----------
+    n_evaluations : int
+        Scores that were computed, not remembered.
     """
 
-    def __init__(self, X: NDArray[np.float64]) -> None:
-        self.n, d = X.shape
-        self._shared = _Shared(block_products(X))
+    def __init__(self, blocks: Blocks, prices: Prices = PRICES) -> None:
+        d = blocks.gram.cross.shape[1]
+        self.n_evaluations = 0
+        self._shared = _Shared(blocks, prices.of(blocks))
         self._trees: dict[int, _Tree] = {}
         self._n_bytes = 0
         self._known: list[dict[int, Local]] = [{} for _ in range(d)]
@@ -69,6 +100,7 @@ class LocalScores:
         """Return the local score of a target given the variables whose bits are set in `inside`."""
         local = self._known[target].get(inside & self._matter[target])
         if local is None:
+            self.n_evaluations += 1
             if self._n_bytes > MAX_BYTES:
                 self._trees, self._n_bytes = {}, 0
             if target not in self._trees:
@@ -83,6 +115,13 @@ class LocalScores:
         return local
 
 
+class _Shared(NamedTuple):
+    """What the trees of all targets take from: the blocks and their prices."""
+
+    blocks: Blocks
+    price: NDArray[np.float64]
+
+
 @dataclass(eq=False)
 class _Node:
     """A sequence of blocks taken, and where it may go on.
@@ -90,101 +129,108 @@ class _Node:
     Attributes
     ----------
     taken : places of the blocks, in sequence
-    halves : for each, its inner products (columns, k) with all columns, made orthonormal and to what came before
+    path : the rows of their functions among those fitted
     cross, squares : inner products of all columns with the target, and within each block, what is taken projected off
-    local : the score, with what is left of the variance
-    ways : the blocks that would gain, best first, as the bits of its variables and its place
+    variance : what is left of the target's
+    ways : the blocks that would gain, best first
     children : the nodes that have one more block, by its place
+    local : the score after what became useless is dropped, once it was asked for
     """
 
     taken: tuple[int, ...]
-    halves: tuple[NDArray[np.float64], ...]
+    path: NDArray[np.intp]
     cross: NDArray[np.float64]
     squares: NDArray[np.float64]
-    local: Local
-    ways: list[tuple[int, int]] = field(default_factory=list)
+    variance: float
+    ways: list[int] = field(default_factory=list)
     children: dict[int, _Node] = field(default_factory=dict)
-
-
-class _Shared:
-    """What the trees of all targets take from: the blocks, and for each the bits of its variables and its price.
-
-    `squares` has the inner products within each block, k^2 of them from `square_start` on.
-    """
-
-    def __init__(self, blocks: Blocks) -> None:
-        gram, first, second = blocks.gram, blocks.first, blocks.second
-        start, width, d = gram.start, gram.rank, gram.cross.shape[1]
-        self.blocks = blocks
-        self.bits = [1 << int(a) | 1 << int(b) for a, b in zip(first, second, strict=True)]
-        kinds = np.where(first == second, d, d * (d - 1) / 2)
-        self.price = (FUNCTION_PRICE * width * np.log(gram.n) + CHOICE_PRICE * np.log(kinds)) / gram.n
-        inner = [gram.matrix[a : a + k, a : a + k].ravel() for a, k in zip(start, width, strict=True)]
-        self.squares = np.concatenate([np.empty(0), *inner])
-        self.square_start = np.cumsum(width**2) - width**2
+    local: Local | None = None
 
 
 class _Tree:
     """The paths of one target. Its blocks are numbered by place, and have their columns one after the other."""
 
     def __init__(self, shared: _Shared, target: int) -> None:
-        gram = shared.blocks.gram
-        chosen = np.flatnonzero(shared.blocks.offered[:, target])
-        start, width = gram.start[chosen], gram.rank[chosen]
-        self.n_bytes = self.matter = 0
+        blocks, gram = shared.blocks, shared.blocks.gram
+        self._chosen = np.flatnonzero(blocks.offered[:, target])
+        self._start, self._width = gram.start[self._chosen], gram.rank[self._chosen]
+        self._price = shared.price[self._chosen]
+        self._at = np.cumsum(self._width) - self._width
+        self._columns = spans(self._start, self._width)
+        self._bits = [1 << int(blocks.first[block]) | 1 << int(blocks.second[block]) for block in self._chosen]
         self._matrix, self._capacity = gram.matrix, gram.n // MAX_SHARE
-        self._start, self._width, self._at = start, width, np.cumsum(width) - width
-        self._columns = spans(start, width)
-        self._bits = [shared.bits[block] for block in chosen.tolist()]
-        self._price = shared.price[chosen]
+        self._fitted, self._own, self._n_fitted = np.empty((64, len(self._columns))), np.empty(64), 0
+        self.n_bytes = self.matter = 0
+        inner = (self._matrix[a : a + k, a : a + k].ravel() for a, k in zip(self._start, self._width, strict=True))
+        squares = np.concatenate([np.empty(0), *inner])
         cross = gram.cross[self._columns, target]
-        squares = shared.squares[spans(shared.square_start[chosen], width**2)]
-        self._root = _Node((), (), cross, squares, Local(0.0, 1.0, 0))
-        self._open(self._root, np.empty((len(cross), 0)))
+        self._root = _Node((), np.empty(0, dtype=np.intp), cross, squares, 1.0)
+        self._open(self._root, self._fitted[:0])
 
     def walk(self, inside: int) -> Local:
         """Return the score of the target given some variables."""
         node, outside = self._root, ~inside
         while True:
-            place = next((place for bits, place in node.ways if not bits & outside), None)
+            place = next((place for place in node.ways if not self._bits[place] & outside), None)
             if place is None:
-                return node.local
+                return node.local or self._shrunk(node)
             node = node.children.get(place) or self._take(node, place)
 
     def _take(self, node: _Node, place: int) -> _Node:
         """Return the node with one more block, which is projected off all columns."""
-        start, width = self._start[place], self._width[place]
-        block = slice(self._at[place], self._at[place] + width)
-        projected = self._matrix[start : start + width][:, self._columns]
-        for half in node.halves:
-            projected -= half[block] @ half.T
-        whiten = np.linalg.inv(np.linalg.cholesky(projected[:, block]))
-        half, own = projected.T @ whiten.T, whiten @ node.cross[block]
-        variance = max(node.local.variance - float(own @ own), LEAST_VARIANCE)
-        price = sum(self._price[[*node.taken, place]].tolist())
+        first, width = self._n_fitted, int(self._width[place])
+        self._n_fitted += width
+        if self._n_fitted > len(self._own):
+            self._fitted = np.concatenate([self._fitted, np.empty_like(self._fitted)])
+            self._own = np.concatenate([self._own, np.empty_like(self._own)])
+        start, at, cross = self._start[place], self._at[place], node.cross.copy()
+        explained = fit_block(
+            self._matrix, self._columns, start, at, width, node.path, self._fitted, self._own, first, cross
+        )
+        rows = np.arange(first, self._n_fitted)
         child = _Node(
             taken=(*node.taken, place),
-            halves=(*node.halves, half),
-            cross=node.cross - half @ own,
+            path=np.concatenate([node.path, rows]),
+            cross=cross,
             squares=node.squares.copy(),
-            local=Local(log(variance) + price, variance, node.local.used | self._bits[place]),
+            variance=max(node.variance - explained, LEAST_VARIANCE),
         )
-        self._open(child, half)
+        self._open(child, self._fitted[first : self._n_fitted])
         node.children[place] = child
         return child
 
-    def _open(self, node: _Node, half: NDArray[np.float64]) -> None:
-        """Find out which blocks would gain, now that `half` is fitted too; a node that leads nowhere keeps nothing."""
-        capacity = self._capacity - int(self._width[list(node.taken)].sum())
+    def _open(self, node: _Node, new: NDArray[np.float64]) -> None:
+        """Find out which blocks would gain, now that `new` is fitted too; a node that leads nowhere keeps nothing."""
+        taken = list(node.taken)
         gain = np.empty(len(self._width))
-        block_gains(self._width, half, node.cross, node.local.variance, LEAST_VARIANCE, node.squares, gain)
+        block_gains(self._width, new, node.cross, node.variance, LEAST_VARIANCE, node.squares, gain)
         gain -= self._price
-        gain[list(node.taken)] = 0.0
-        better = np.flatnonzero((gain > 0.0) & (self._width <= capacity))
-        better = better[np.argsort(-gain[better], kind="stable")]
-        node.ways = [(self._bits[place], place) for place in better.tolist()]
-        self.matter = reduce(or_, (bits for bits, _ in node.ways), self.matter)
+        gain[taken] = 0.0
+        better = np.flatnonzero((gain > 0.0) & (self._width <= self._capacity - len(node.path)))
+        node.ways = better[np.argsort(-gain[better], kind="stable")].tolist()
+        self.matter = reduce(or_, (self._bits[place] for place in node.ways), self.matter)
+        self.n_bytes += new.nbytes
         if node.ways:
-            self.n_bytes += half.nbytes + node.squares.nbytes + node.cross.nbytes
+            self.n_bytes += node.squares.nbytes + node.cross.nbytes
         else:
-            node.halves, node.cross, node.squares = (), np.empty(0), np.empty(0)
+            node.cross, node.squares = np.empty(0), np.empty(0)
+
+    def _shrunk(self, node: _Node) -> Local:
+        """Return the score of a node, without the blocks that are not worth their price any more."""
+        taken, variance = np.array(node.taken, dtype=np.intp), node.variance
+        if len(taken) > 1:
+            stay, variance = shrink(
+                self._fitted,
+                self._own,
+                node.path,
+                self._at[taken],
+                self._width[taken],
+                self._price[taken],
+                variance,
+                LEAST_VARIANCE,
+            )
+            taken = taken[stay]
+        used = reduce(or_, (self._bits[place] for place in taken.tolist()), 0)
+        value = log(variance) + float(self._price[taken].sum())
+        node.local = Local(value, variance, used, tuple(sorted(self._chosen[taken].tolist())))
+        return node.local

@@ -1,0 +1,103 @@
+"""What residuals say of their own distribution: how much likelihood a density of theirs gains over the normal one.
+
+The likelihood of an order has the noise of every variable in it. If that is normal, the log of its variance is all
+there is; if not, the density of the residual tells more, and which direction leaves the more regular one. It is fitted
+as a smooth modification of the normal density, exp(sum of a_k P_k(F(r))), with Legendre polynomials P_k, k = 1, ..., 4,
+and F the normal distribution function with the residual's mean and variance (the alternatives of Neyman's smooth test).
+
+References
+----------
+Neyman, "'Smooth' test for goodness of fit", Skandinavisk Aktuarietidskrift 20, 1937. Hyvärinen and Smith, "Pairwise
+likelihood ratios for estimation of non-Gaussian structural equation models", JMLR 14, 2013.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss, legvander
+from numpy.typing import NDArray
+
+from sartre.additive.design import spans
+from sartre.additive.kernels.density import legendre_means, log_density_gain, residual_of
+from sartre.data.row_sample import drawn_rows
+from sartre.order.search.blocks import PAIR
+from sartre.order.search.constants import (
+    DENSITY_NUMBERS,
+    DENSITY_ORDERS,
+    DENSITY_PRICE,
+    DENSITY_ROWS,
+    LEAST_VARIANCE,
+    MOST_COMMON,
+    ORDERS,
+)
+
+if TYPE_CHECKING:
+    from sartre.order.search.blocks import Blocks, Functions
+
+_NODES = 64  # of the quadrature
+
+
+class NoiseDensities:
+    """What the densities of residuals add to local scores.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Standardised columns, none constant. At most 5000 rows are used.
+    functions, blocks : Functions, Blocks
+        Of the same columns.
+    """
+
+    def __init__(self, X: NDArray[np.float64], functions: Functions, blocks: Blocks) -> None:
+        n, d = X.shape
+        size = min(n, DENSITY_ROWS, max(DENSITY_ORDERS, DENSITY_NUMBERS // max(1, d)))
+        rows = np.arange(n) if size == n else drawn_rows(X, 0, size)
+        self._targets = np.ascontiguousarray(X[rows].T)
+        used = [*(each[rows].T for each in functions.smooths), *functions.polynomials[:, :, rows]]
+        self._table = np.vstack([np.empty((0, size)), *used])
+        self._gram, self._first, self._second = blocks.gram, *_table_rows(functions, blocks)
+        places, weights = leggauss(_NODES)
+        scale = np.sqrt(2 * np.arange(1, DENSITY_ORDERS + 1) + 1)
+        self._nodes, self._weights = legvander(places, DENSITY_ORDERS)[:, 1:] * scale, weights / 2
+        self._price = DENSITY_PRICE * DENSITY_ORDERS * log(size) / size
+        counts = [np.unique(column, return_counts=True)[1].max() for column in X.T]
+        self._has_density = [bool(count <= MOST_COMMON * n) for count in counts]
+        self._known: dict[tuple[int, tuple[int, ...]], float] = {}
+
+    def __call__(self, target: int, blocks: tuple[int, ...]) -> float:
+        """Return what the density of a target's residual, given some blocks, adds to its local score: zero or less."""
+        if not self._has_density[target]:
+            return 0.0
+        found = self._known.get((target, blocks))
+        if found is None:
+            found = self._known[target, blocks] = min(0.0, self._price - 2 * self._gain(target, blocks))
+        return found
+
+    def _gain(self, target: int, blocks: tuple[int, ...]) -> float:
+        """Return the log likelihood that the density of a residual gains over the normal one, per row."""
+        gram, y = self._gram, self._targets[target]
+        chosen = np.array(blocks, dtype=np.intp)
+        columns = spans(gram.start[chosen], gram.rank[chosen])
+        beta = np.linalg.solve(gram.matrix[np.ix_(columns, columns)], gram.cross[columns, target])
+        residual, mean = np.empty(len(y)), np.empty(DENSITY_ORDERS)
+        residual_of(self._table, y, self._first[columns], self._second[columns], beta, residual)
+        if not residual.std() > sqrt(LEAST_VARIANCE):
+            return 0.0
+        legendre_means(residual, mean)
+        return float(log_density_gain(mean, self._nodes, self._weights))
+
+
+def _table_rows(functions: Functions, blocks: Blocks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return which two rows of the table make each column of the Gram matrix by their product; -1 for no second one."""
+    n_smooths = sum(smooth.shape[1] for smooth in functions.smooths)
+    first, second = np.arange(len(blocks.gram.matrix)), np.full(len(blocks.gram.matrix), -1)
+    orders = functions.polynomials.any(axis=2).sum(axis=1)
+    for block in np.flatnonzero(blocks.kind == PAIR).tolist():
+        a, b, start = blocks.first[block], blocks.second[block], blocks.gram.start[block]
+        columns = slice(start, start + blocks.gram.rank[block])
+        first[columns] = n_smooths + ORDERS * a + np.repeat(np.arange(orders[a]), orders[b])
+        second[columns] = n_smooths + ORDERS * b + np.tile(np.arange(orders[b]), orders[a])
+    return first, second
