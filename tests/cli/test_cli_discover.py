@@ -231,6 +231,10 @@ def test_bad_data_ends_in_one_sentence_and_nothing_is_written(folder, content, m
             "Error: --level is a setting of SARTRE, which DAS does not have. Use --set prune.NAME=VALUE",
         ),
         (
+            ["--order", "CAM", "--effort", "fast"],
+            "Error: --effort is a setting of OrderSearch, which CAM does not have.",
+        ),
+        (
             ["--set", "prune.lambda=1"],
             "Error: SARTRE has no setting 'lambda'; its settings are embedding, interactions",
         ),
@@ -369,3 +373,10 @@ def test_a_run_for_which_there_is_too_little_memory_starts_only_if_told(table, f
     )
     assert names_in(folder) == [table]
     assert run("discover", table, "--yes").exit_code == 0
+
+
+@pytest.mark.parametrize("effort", ["fast", "auto", "thorough"])
+def test_one_knob_says_how_much_to_search(table, folder, effort):
+    result = run("discover", table, "--effort", effort)
+    assert result.exit_code == 0, result.stderr
+    assert json.loads((folder / "graph.json").read_text(encoding="utf-8"))["run"]["order"]["effort"] == effort

@@ -18,6 +18,7 @@ from sartre import CausalDiscovery, Knowledge, stability
 from sartre.evidence.stability import Stability, half_sample
 from sartre.graph.paths import transitive_closure
 from sartre.order import SCORE
+from sartre.order.search.climb import Climb
 from sartre.prune import SARTRE, CAMPruning
 
 MODEL = CausalDiscovery(order=SCORE(), prune=SARTRE())
@@ -304,3 +305,12 @@ def test_it_reads_well():
     edges[0, 1], edges[2, 1] = 1.0, 0.25
     text = "Stability: 50 pairs of half-samples, 3 variables, 1.2 edges per half\n  1.00 x0 -> x1\n  0.25 x2 -> x1"
     assert repr(result(edges)) == text
+
+
+def test_ctrl_c_in_the_search_of_one_half_ends_them_all(table, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Climb, "shaken", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stability(CausalDiscovery(random_state=0), table, n_pairs=1)

@@ -1,0 +1,97 @@
+"""Densities of residuals: what they gain, where they gain nothing, and whose residuals they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from sartre.additive.kernels.density import legendre_means, log_density_gain
+from sartre.order.search import noise
+from sartre.order.search.blocks import PAIR, block_functions, block_products
+from sartre.order.search.local_scores import LocalScores
+from sartre.order.search.noise import NoiseDensities
+
+
+def standardised(X):
+    return np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0))
+
+
+def densities(X):
+    functions = block_functions(X)
+    blocks = block_products(X, functions)
+    return NoiseDensities(X, functions, blocks), blocks
+
+
+def gain(x):
+    """Return the gain of a sample's own density over the normal one, in nats per sample."""
+    density, _ = densities(standardised(np.column_stack([x, np.random.default_rng(9).normal(size=len(x))])))
+    return density._gain(0, ())
+
+
+@pytest.mark.parametrize(
+    ("draw", "negentropy"),
+    [
+        (lambda rng, n: rng.normal(size=n), 0.0),
+        (lambda rng, n: rng.uniform(size=n), 0.5 * np.log(2 * np.pi * np.e / 12)),
+        (lambda rng, n: rng.laplace(size=n), 0.5 * np.log(np.pi / np.e)),
+        (lambda rng, n: rng.exponential(size=n), 0.5 * np.log(2 * np.pi * np.e) - 1),
+    ],
+)
+def test_the_gain_is_a_share_of_the_negentropy(draw, negentropy):
+    found = gain(draw(np.random.default_rng(0), 4000))
+    assert 0.25 * negentropy <= found <= negentropy + 0.01
+
+
+def test_the_fitted_density_has_the_means_of_the_sample():
+    """The gain is the largest value of theta' m - psi(theta), so no other theta has more."""
+    x = np.random.default_rng(1).gamma(2.0, size=1000)
+    mean = np.empty(4)
+    legendre_means(x, mean)
+    u = 2 * norm.cdf((x - x.mean()) / x.std()) - 1
+    legendre = [np.polynomial.Legendre.basis(k)(u) * np.sqrt(2 * k + 1) for k in range(1, 5)]
+    np.testing.assert_allclose(mean, np.mean(legendre, axis=1), atol=1e-12)
+    places, weights = np.polynomial.legendre.leggauss(64)
+    nodes = np.polynomial.legendre.legvander(places, 4)[:, 1:] * np.sqrt(2 * np.arange(1, 5) + 1)
+    best = log_density_gain(mean, nodes, weights / 2)
+    rng = np.random.default_rng(0)
+    for scale in (0.01, 0.1, 1.0):
+        for theta in rng.normal(scale=scale, size=(200, 4)):
+            assert theta @ mean - np.log(weights / 2 @ np.exp(nodes @ theta)) <= best + 1e-9
+
+
+def test_normal_noise_changes_no_score():
+    rng = np.random.default_rng(0)
+    X = standardised(rng.normal(size=(1000, 30)))
+    density, _ = densities(X)
+    assert [density(v, ()) for v in range(30)] == [0.0] * 30
+
+
+def test_a_column_with_one_common_value_has_no_density():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 500), np.maximum(rng.normal(size=500), 0), rng.uniform(size=500)])
+    density, _ = densities(standardised(X))
+    assert density(0, ()) == density(1, ()) == 0.0
+    assert density(2, ()) < 0
+
+
+def test_the_residual_is_that_of_the_blocks(monkeypatch):
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 800))
+    X = standardised(np.column_stack([a, b, np.sin(a) + a * b + c**3 / 4]))
+    density, blocks = densities(X)
+    local = LocalScores(blocks)(2, 0b011)
+    assert PAIR in blocks.kind[list(local.blocks)]
+    seen = []
+    monkeypatch.setattr(noise, "legendre_means", lambda residual, mean: seen.append(residual) or mean.fill(0.0))
+    density(2, local.blocks)
+    assert seen[0].var() == pytest.approx(local.variance, rel=1e-3)  # there is a small ridge
+
+
+def test_many_rows_are_sampled(monkeypatch):
+    monkeypatch.setattr(noise, "DENSITY_ROWS", 300)
+    X = standardised(np.random.default_rng(0).uniform(size=(3000, 2)))
+    density, _ = densities(X)
+    assert density._targets.shape == (2, 300)
+    monkeypatch.setattr(noise, "DENSITY_ROWS", 5000)
+    assert densities(X)[0](0, ()) == pytest.approx(density(0, ()), abs=0.2)
