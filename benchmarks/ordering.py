@@ -42,6 +42,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "laplace": {"noise": "laplace"},
     "uniform": {"noise": "uniform"},
     "t3": {"noise": "t3"},
+    "heteroscedastic": {"noise": "heteroscedastic"},
     "unequal": {"noise_scale": (0.5, 2.0)},
     "linear": {"mechanism": "linear"},
 }

@@ -205,7 +205,7 @@ def test_what_has_no_rows_and_variables_is_refused(X):
 
 def test_a_shortage_of_memory_is_told_where_the_estimate_exceeds_the_margin():
     found = plan(CausalDiscovery(), (12, 10_000))
-    assert found.shortage() == found.shortage(3.0) == "2.5 TB of memory is needed, but this machine has 16 GB."
+    assert found.shortage() == found.shortage(3.0) == "3 TB of memory is needed, but this machine has 16 GB."
     assert found.shortage() in found.advice
     assert found.shortage(1000.0) is None
     assert plan(CausalDiscovery(SCORE(device="cuda")), (12, 10_000)).shortage() is None  # nothing is known about it
