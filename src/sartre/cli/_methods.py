@@ -71,7 +71,10 @@ def build_model(asked: Asked) -> CausalDiscovery:
             prune.set_params(**{name: value})
     if asked.effort is not None:
         if "effort" not in order.get_params(deep=False):
-            raise ValueError(f"--effort is a setting of OrderSearch, which {type(order).__name__} does not have.")
+            raise ValueError(
+                f"--effort is a setting of OrderSearch, which {type(order).__name__} does not have. Use --set "
+                "order.NAME=VALUE for its own settings."
+            )
         order.set_params(effort=asked.effort)
     for setting in asked.settings or []:
         _change({"order": order, "prune": prune}, setting)

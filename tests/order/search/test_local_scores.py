@@ -229,3 +229,14 @@ def test_a_block_that_became_useless_is_dropped():
     X = standardised(np.column_stack([a, b, a + b + 0.5 * rng.normal(size=2000), a + b + 0.1 * rng.normal(size=2000)]))
     assert scores_of(X)(3, 0b0100).used == 0b0100
     assert scores_of(X)(3, 0b0111).used == 0b0011
+
+
+def test_blocks_have_one_score_however_they_were_found():
+    """Near the smallest variance too, where the model that was grown is better than the smallest variance."""
+    x = np.random.default_rng(0).normal(size=(1000, 4))
+    total, noise = x[:, 0] + x[:, 1], 1e-3 * x[:, 2:]
+    X = np.column_stack([x[:, 0], x[:, 1], total + noise[:, 0], total, x[:, 0] - x[:, 1] + noise[:, 1]])
+    scores, seen = scores_of(standardised(X)), {}
+    for inside in range(16):
+        local = scores(4, inside)
+        assert seen.setdefault(local.blocks, local.value) == pytest.approx(local.value, abs=1e-3)

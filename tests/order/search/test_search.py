@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sartre.metrics import order_divergence
 from sartre.order import CAM, SCORE, FixedOrder, OrderSearch
 from sartre.order.search.blocks import block_functions, block_products
-from sartre.order.search.climb import Climb
+from sartre.order.search.climb import Climb, Exploration
 from sartre.order.search.local_scores import LocalScores
 from sartre.order.search.noise import NoiseDensities
 from sartre.simulate import random_dag, simulate
@@ -222,3 +222,29 @@ def test_ctrl_c_keeps_the_best_order_so_far(data, monkeypatch):
 def test_a_wrong_effort_is_refused(data):
     with pytest.raises(ValueError, match="The 'effort' parameter of OrderSearch must be 'auto', 'fast' or 'thorough'"):
         OrderSearch(effort="much").fit(data.X)
+
+
+def test_a_start_as_good_as_the_first_up_to_rounding_does_not_replace_it():
+    climb = Climb(lambda v, inside: 0.0 if inside else 1e-15 * v, lambda *_: 0, np.zeros((3, 3), dtype=bool), 0.1)
+    exploration = Exploration(climb, margin=0.5)
+    exploration.start([2, 1, 0])
+    exploration.start([0, 1, 2])
+    assert exploration.best == [2, 1, 0]
+
+
+@pytest.mark.parametrize("call", [1, 3, 8, 9, 30])
+def test_ctrl_c_at_any_time_leaves_an_order(data, monkeypatch, call):
+    calls = []
+    score = LocalScores.__call__
+
+    def interrupted(scores, *arguments):
+        calls.append(arguments)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return score(scores, *arguments)
+
+    monkeypatch.setattr(LocalScores, "__call__", interrupted)
+    with pytest.warns(UserWarning, match="interrupted"):
+        search = OrderSearch(FixedOrder(range(8))).fit(data.X)
+    assert sorted(search.order_) == list(range(8))
+    assert search.score_ <= total(data.X.to_numpy(), range(8)) + 1e-12

@@ -86,14 +86,17 @@ def block_gains(width, new, cross, variance, floor, squares, gain):
 
 
 @compiled(fastmath=_FAST)
-def shrink(fitted, own, path, at, width, price, variance, floor):
+def shrink(fitted, own, path, at, width, price, floor):
     """Drop blocks from a model one by one, each time the one whose price exceeds its worth by most.
 
-    in: fitted, own, path of the model; place `at` among the columns, width and price of each of its m blocks; variance
-    that it leaves, and its floor
+    in: fitted, own, path of the model, of a target of variance one; place `at` among the columns, width and price of
+    each of its m blocks; floor of the variance that is left
     out: which blocks stay (m,), and the variance that they leave
     """
     m, K = width.size, path.size
+    variance = 1.0
+    for p in range(K):
+        variance -= own[path[p]] ** 2
     block_of = np.empty(K, dtype=np.intp)
     inverse = np.zeros((K, K))  # of the factor L: L L' are the inner products of the functions
     position = 0
@@ -129,7 +132,7 @@ def shrink(fitted, own, path, at, width, price, variance, floor):
             if gain > best:
                 best, worst, lost = gain, b, loss
         if worst < 0:
-            return stay, variance
+            return stay, max(variance, floor)
         stay[worst] = False
         variance += lost
         _sweep_out(V, beta, first[worst], width[worst])

@@ -198,12 +198,14 @@ class Exploration:
 
     def start(self, order: Sequence[int]) -> None:
         """Climb from an order."""
+        if not self.starts:
+            self.best = list(order)
         first = sum(self._climb.local_scores(order))
         if not self.starts:
-            self.best, self._lowest = list(order), first
+            self._lowest = first
         reached = self._climb.run(order)
         needed = self._margin if self.starts else 0.0
-        if reached < self._lowest - needed or first < self._lowest:
+        if reached < self._lowest - needed or first < self._lowest - MOVE_TIE:
             self.best, self._lowest = self._climb.order, reached
         self.starts.append((first, reached))
 
@@ -217,8 +219,7 @@ class Exploration:
 
     def stop(self) -> None:
         """Take the order at which a climb was interrupted, if it is better than the best."""
-        reached = sum(self._climb.local_scores(self._climb.order))
-        if len(self._climb.order) == len(self.best) and reached < self._lowest:
+        if self._climb.order and sum(self._climb.local_scores(self._climb.order)) < self._lowest:
             self.best = self._climb.order
 
 

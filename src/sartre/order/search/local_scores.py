@@ -226,7 +226,6 @@ class _Tree:
                 self._at[taken],
                 self._width[taken],
                 self._price[taken],
-                variance,
                 LEAST_VARIANCE,
             )
             taken = taken[stay]

@@ -5,6 +5,9 @@ there is; if not, the density of the residual tells more, and which direction le
 as a smooth modification of the normal density, exp(sum of a_k P_k(F(r))), with Legendre polynomials P_k, k = 1, ..., 4,
 and F the normal distribution function with the residual's mean and variance (the alternatives of Neyman's smooth test).
 
+The gain is bounded: residuals that are extremely far from normal, as those of a cube or an exponential, do not come
+from additive noise, and their densities would mislead.
+
 References
 ----------
 Neyman, "'Smooth' test for goodness of fit", Skandinavisk Aktuarietidskrift 20, 1937. Hyvärinen and Smith, "Pairwise
@@ -31,6 +34,7 @@ from sartre.order.search.constants import (
     DENSITY_ROWS,
     LEAST_VARIANCE,
     MOST_COMMON,
+    MOST_GAIN,
     ORDERS,
 )
 
@@ -87,7 +91,7 @@ class NoiseDensities:
         if not residual.std() > sqrt(LEAST_VARIANCE):
             return 0.0
         legendre_means(residual, mean)
-        return float(log_density_gain(mean, self._nodes, self._weights))
+        return min(MOST_GAIN, float(log_density_gain(mean, self._nodes, self._weights)))
 
 
 def _table_rows(functions: Functions, blocks: Blocks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -52,7 +52,7 @@ class OrderSearch(BaseEstimator):
     start : orderer, optional
         ``fit(X)`` gives the only order to start from. By default these are `sartre.order.SCORE`, on a sample of the
         rows, and `sartre.order.CAM`. What SCORE says of variables that the local scores do not tell apart is worth a
-        lot on dense graphs, so another start replaces it only if it gains 2 d / n.
+        lot on dense graphs, so another start replaces it only if it gains 2 d / n, or is better before any climb.
     effort : {"auto", "fast", "thorough"}
         How much to search. ``"fast"`` climbs once, from SCORE on 1000 rows. ``"auto"`` climbs from SCORE on 2000 rows
         and from CAM, and escapes until 2 d escapes in a row were in vain or 500 d local scores were computed.
@@ -74,7 +74,7 @@ class OrderSearch(BaseEstimator):
     local_scores_ : array of shape (d,)
         Of each column given those before it, smaller is better; NaN for constant columns.
     score_ : float
-        Their sum. It may be compared between searches of the same table.
+        Their sum. With ``scale="standard"`` it may be compared between searches of the same table.
     starts_ : DataFrame
         One row per start: ``start``, the name of the orderer or "random", ``score``, that of its order, and
         ``climbed_to``, the score where the climb from it ended. If these differ much, one climb is not enough.
