@@ -1,11 +1,13 @@
-"""CAM-pruning by pyGAM, and NOTEARS (linear and MLP), GraN-DAG and CORL by gCastle, in a separate environment.
+"""Peers in a separate environment: pyGAM's CAM-pruning, causal-learn's BOSS, and four methods of gCastle.
 
     environment()                                    # once, before any run: creates .venv-peers (needs a package index)
     adjacency, seconds, reason = run("NOTEARS", X, seed=0, timeout=300)
 
 pyGAM uses ten splines per term and keeps edges with p < 0.001; the columns must be in topological order. Its p-values
-are too small, as its authors warn. gCastle (1.0.4) runs with its defaults, which are those of the methods' authors
-except as stated here, on columns that are not standardised:
+are too small, as its authors warn. BOSS (Andrews et al., NeurIPS 2023) of causal-learn (0.1.4.8) scores linear models
+by the BIC with its default penalty; an edge of its graph that may point either way points both ways. gCastle (1.0.4)
+runs with its defaults, which are those of the methods' authors except as stated here, on columns that are not
+standardised:
 
 - NOTEARS (linear; Zheng et al., NeurIPS 2018): l1 penalty 0.1, weights under 0.3 dropped.
 - NOTEARS-MLP (Zheng et al., AISTATS 2020): one hidden layer of 10 units, l1 and l2 penalties 0.01, norms under 0.3
@@ -49,6 +51,7 @@ SCORED_ROWS = 500  # number of rows to which CORL order fits its Gaussian proces
 PYGAM, CORL_ORDER = "CAM-pruning by pyGAM", "CORL order"
 SETTINGS: dict[str, dict[str, Any]] = {
     PYGAM: {"alpha": 0.001, "n_splines": 10},
+    "BOSS": {"score_func": "local_score_BIC_from_cov"},
     "NOTEARS": {},
     "NOTEARS-MLP": {},
     "GraN-DAG": {},
@@ -168,7 +171,7 @@ def _must(command: list[str | Path]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
     if done.returncode != 0:
         raise UnavailableError(
-            f"pyGAM and gCastle are left out, as {ENVIRONMENT.name} could not be made "
+            f"The peers are left out, as {ENVIRONMENT.name} could not be made "
             f"({_last_line(done.stdout + done.stderr)}): with a package index in reach, run this again."
         )
 

@@ -139,7 +139,7 @@ def test_a_worker_that_crashes_is_a_missing_value(gcastle, tmp_path):
 
 def test_an_unknown_method_is_refused_by_name(gcastle):
     with pytest.raises(
-        ValueError, match=r"'method' parameter of run must be one of CAM-pruning by pyGAM, NOTEARS, .*Got 'PC'"
+        ValueError, match=r"'method' parameter of run must be one of CAM-pruning by pyGAM, BOSS, NOTEARS, .*Got 'PC'"
     ):
         gcastle.run("PC", X, 0, 10)
 
@@ -200,3 +200,13 @@ def test_a_linear_chain_has_the_right_direction(method, monkeypatch):
     assert seconds > 0
     all_pairs = {(first, last)} if method == "CORL order" else set()
     assert {(i, j) for i, j in np.argwhere(adjacency)} == {(first, middle), (middle, last)} | all_pairs
+
+
+@pytest.mark.skipif(not has_gcastle(), reason="the peers' environment has not been made")
+def test_boss_leaves_the_arrows_of_a_linear_chain_open():
+    rng = np.random.default_rng(0)
+    chain = np.cumsum(rng.normal(size=(500, 3)), axis=1)
+    adjacency, seconds, reason = load(ROOT / "experiments" / "peers.py").run("BOSS", chain, 0, 300)
+    assert reason == ""
+    assert seconds > 0
+    np.testing.assert_array_equal(adjacency, [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
