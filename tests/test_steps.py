@@ -77,7 +77,10 @@ def test_tags_follow_the_settings():
     assert tags_of(SARTRE(penalty=0.1)).counting_cost is None
     assert tags_of(SCORE(max_samples=70)).costs == (Cost("SCORE", 70),)
     assert tags_of(SCORE(exact=True)).costs == (Cost("SCORE exact"),)
-    assert tags_of(OrderSearch(VarianceSort())).costs == (Cost("VarianceSort"), Cost("OrderSearch", serial=True))
+    assert tags_of(OrderSearch(VarianceSort())).costs == (
+        Cost("VarianceSort", serial=True),
+        Cost("OrderSearch", serial=True),
+    )
     assert tags_of(OrderSearch(Foreign())).costs is None
     assert not tags_of(FixedOrder([0, 1])).learns_order
 

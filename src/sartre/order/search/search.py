@@ -116,13 +116,13 @@ class OrderSearch(BaseEstimator):
     @property
     def step_tags(self) -> StepTags:
         """What this step is."""
-        costs = [Cost("OrderSearch", serial=True)]
+        costs: list[Cost] = []
         for start in self._starts():
             own = tags_of(start).costs
             if own is None:
                 return StepTags()
             costs += own if hasattr(start, "n_jobs") else [cost._replace(serial=True) for cost in own]
-        return StepTags(costs=tuple(costs))
+        return StepTags(costs=(*costs, Cost("OrderSearch", serial=True)))
 
     def fit(self, X: Any, before: Any = None) -> OrderSearch:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
