@@ -205,9 +205,9 @@ def test_a_line_has_its_own_price():
     local = scores_of(X)(1, 0b01)
     assert block_products(X).kind[list(local.blocks)].tolist() == [LINE]
     assert local.value - log(local.variance) == pytest.approx((log(400) + log(2)) / 400)
-    dear = scores_of(X, prices=Prices(line=1.0, line_choice=2.0))(1, 0b01)
+    dear = scores_of(X, prices=Prices(line=1.0, function=0.5, line_choice=2.0, choice=1.0))(1, 0b01)
     assert dear.value - local.value == pytest.approx(log(2) / 400)
-    assert scores_of(X, prices=Prices(line=100.0, function=100.0))(1, 0b01).blocks == ()
+    assert scores_of(X, prices=Prices(line=100.0, function=100.0, line_choice=1.0, choice=1.0))(1, 0b01).blocks == ()
 
 
 def test_reversing_a_line_between_two_normal_variables_costs_nothing():

@@ -97,12 +97,10 @@ def shrink(fitted, own, path, at, width, price, floor):
     variance = 1.0
     for p in range(K):
         variance -= own[path[p]] ** 2
-    block_of = np.empty(K, dtype=np.intp)
     inverse = np.zeros((K, K))  # of the factor L: L L' are the inner products of the functions
     position = 0
     for b in range(m):
         for t in range(width[b]):
-            block_of[position] = b
             c = at[b] + t
             inverse[position, position] = 1.0 / fitted[path[position], c]
             for q in range(position):

@@ -6,12 +6,15 @@ move gains, a few random reversals are made whether they gain or not, and the cl
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sartre.order.search.constants import MOVE_TIE
+
+logger = logging.getLogger(__name__)
 
 
 class Climb:
@@ -82,6 +85,7 @@ class Climb:
         moves = sum([move(v) for v in self.order])
         self.n_sweeps += 1
         self.n_moves += moves
+        logger.info("order: %d moves in sweep %d", moves, self.n_sweeps)
         return moves > 0
 
     def _insert(self, v: int) -> bool:
@@ -201,8 +205,6 @@ class Exploration:
         if not self.starts:
             self.best = list(order)
         first = sum(self._climb.local_scores(order))
-        if not self.starts:
-            self._lowest = first
         reached = self._climb.run(order)
         needed = self._margin if self.starts else 0.0
         if reached < self._lowest - needed or first < self._lowest - MOVE_TIE:

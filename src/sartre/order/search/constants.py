@@ -1,6 +1,6 @@
 """The thresholds of the order search's decisions, each with its meaning and its reason.
 
-`benchmarks/constants.py order` prints what half and twice each value would do to accuracy and time.
+`benchmarks/constants.py order` prints what half and twice each value would do to accuracy and time, efforts aside.
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ MAX_BYTES = 1 << 29  # of all stored steps; beyond, they are forgotten and compu
 # The density of residuals
 DENSITY_ORDERS = 4  # of the polynomials that modify the normal density: skewness, kurtosis and two more
 DENSITY_PRICE = 1.0  # times log(n) / n for each of them, as in BIC: where noise is normal they change nothing
-MOST_GAIN = (
-    0.1  # per row, in units of log likelihood, that a density may gain; noise so far from normal is not additive
-)
+MOST_GAIN = 0.1  # per row, in units of log likelihood: noise that is farther from normal is not additive
 DENSITY_ROWS = 5000  # that a density is fitted to
 DENSITY_NUMBERS = 2_000_000  # rows times variables, ten functions each: 160 MB
 MOST_COMMON = 0.1  # share of the rows that may have the same value: a column with more of them has no density

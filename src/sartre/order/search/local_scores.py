@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 class Prices(NamedTuple):
     """What a block costs: times log(n) / n for each of its functions, and times log(N) / n for N blocks of its kind."""
 
-    line: float = LINE_PRICE
-    function: float = FUNCTION_PRICE
-    line_choice: float = CHOICE_PRICE
-    choice: float = CHOICE_PRICE
+    line: float
+    function: float
+    line_choice: float
+    choice: float
 
     def of(self, blocks: Blocks) -> NDArray[np.float64]:
         """Return the price of every block, shape (m,)."""
@@ -58,9 +58,6 @@ class Prices(NamedTuple):
         n_choices = np.where(blocks.kind == PAIR, d * (d - 1) / 2, d)
         choice = np.where(is_line, self.line_choice, self.choice)
         return (functions * np.log(n) + choice * np.log(n_choices)) / n
-
-
-PRICES = Prices()
 
 
 class Local(NamedTuple):
@@ -79,7 +76,8 @@ class LocalScores:
     ----------
     blocks : Blocks
         Of all variables.
-    prices : Prices
+    prices : Prices, optional
+        Those of the order's constants by default.
 
     Attributes
     ----------
@@ -87,7 +85,8 @@ class LocalScores:
         Scores that were computed, not remembered.
     """
 
-    def __init__(self, blocks: Blocks, prices: Prices = PRICES) -> None:
+    def __init__(self, blocks: Blocks, prices: Prices | None = None) -> None:
+        prices = prices or Prices(LINE_PRICE, FUNCTION_PRICE, CHOICE_PRICE, CHOICE_PRICE)
         d = blocks.gram.cross.shape[1]
         self.n_evaluations = 0
         self._shared = _Shared(blocks, prices.of(blocks))
