@@ -34,7 +34,7 @@ def test_every_pair_of_mechanism_and_noise_gives_finite_named_columns(mechanism,
 def test_mechanisms_and_noises_are_all_different():
     by_mechanism = [tuple(simulate(DIAMOND, 5, mechanism, random_state=0).X["d"]) for mechanism in MECHANISMS]
     by_noise = [tuple(simulate(DIAMOND, 5, noise=noise, random_state=0).X["d"]) for noise in NOISES]
-    assert len(set(by_mechanism)) == len(by_mechanism) == 5
+    assert len(set(by_mechanism)) == len(by_mechanism) == 6
     assert len(set(by_noise)) == len(by_noise) == 5
 
 
@@ -134,7 +134,7 @@ def test_a_large_simulation_switches_to_approximate_draws_of_the_same_noise(mech
         (
             {"mechanism": "magic"},
             ValueError,
-            "'mechanism' parameter of simulate must be 'gp', 'gp-additive', 'neural', 'linear' or 'sigmoid'. Got",
+            "'mechanism' parameter of simulate must be 'gp', 'gp-additive', 'neural', 'linear', 'sigmoid' or 'sdcd'.",
         ),
         ({"noise": "cauchy"}, ValueError, "'noise' parameter of simulate must be 'gaussian', 'laplace', 'uniform', "),
         ({"n_samples": 1}, ValueError, "'n_samples' parameter of simulate must be an int in the range [2, inf). Got 1"),
@@ -172,3 +172,11 @@ def test_the_linear_algebra_has_one_thread_so_that_all_machines_round_alike(monk
     with threadpool_limits(2, user_api="blas"):
         simulate(Dag.from_edges([("a", "b")]), 50, mechanism=mechanism, random_state=0)
     assert seen == {1}
+
+
+def test_noise_has_the_mechanism_s_own_scale_unless_given():
+    edge = Dag.from_edges([("a", "b")])
+    roots = {mechanism: simulate(edge, 4000, mechanism, random_state=0).X["a"].std() for mechanism in MECHANISMS}
+    assert roots.pop("sdcd") == pytest.approx(0.5, abs=0.03)
+    assert list(roots.values()) == pytest.approx([1.0] * 5, abs=0.05)
+    assert simulate(edge, 4000, "sdcd", noise_scale=1.0, random_state=0).X["a"].std() == pytest.approx(1.0, abs=0.05)

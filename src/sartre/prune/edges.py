@@ -18,7 +18,8 @@ class TargetFit(NamedTuple):
     """The kept parents of one target with their statistics, and the interacting pairs among them.
 
     robust: whether the tests were robust; unsettled: whether the residual suggests that they should have been. gap,
-    converged: the state in which the lasso stopped.
+    converged: the state in which the lasso stopped. joint: the parents that act together in a Gaussian process, where
+    that decided.
     """
 
     target: int
@@ -31,6 +32,7 @@ class TargetFit(NamedTuple):
     unsettled: bool = False
     gap: float = 0.0
     converged: bool = True
+    joint: Sequence[int] = ()
 
     def rows(self) -> list[tuple[int, int, float, float, float]]:
         """Return ``(parent, child, strength, margin, p_value)`` of every edge."""
@@ -83,6 +85,7 @@ def united(fits: Sequence[TargetFit]) -> TargetFit:
         any(fit.unsettled for fit in fits),
         max(fit.gap for fit in fits),
         all(fit.converged for fit in fits),
+        sorted({parent for fit in fits for parent in fit.joint}),
     )
 
 
@@ -105,6 +108,7 @@ def fit_observed(
             pairs=[
                 pair._replace(first=int(columns[pair.first]), second=int(columns[pair.second])) for pair in fit.pairs
             ],
+            joint=[int(columns[parent]) for parent in fit.joint],
         )
         for fit in fits
     ]

@@ -16,7 +16,7 @@ from scipy.special import expit
 if TYPE_CHECKING:
     Mechanism = Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]
 
-MechanismName = Literal["gp", "gp-additive", "neural", "linear", "sigmoid"]
+MechanismName = Literal["gp", "gp-additive", "neural", "linear", "sigmoid", "sdcd"]
 
 EXACT_LIMIT = 2e12  # draws * n_samples^3 up to which a Gaussian process is drawn exactly: 250 draws of 2000
 FREQUENCIES = 500  # frequencies of an approximate draw; blocks of them keep memory at n x FREQUENCY_BLOCK
@@ -40,6 +40,7 @@ def choose_mechanism(name: MechanismName, n_draws: int, n_samples: int) -> Mecha
         "neural": neural,
         "linear": linear,
         "sigmoid": partial(additive, sigmoid),
+        "sdcd": sdcd,
     }
     return mechanisms[name]
 
@@ -127,6 +128,23 @@ def neural(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np
     weights = _signed_uniform(0.5, 2.0, (parents.shape[1], HIDDEN_UNITS), rng)
     hidden = 2 * expit(parents @ weights + rng.standard_normal(HIDDEN_UNITS)) - 1
     return hidden @ rng.standard_normal(HIDDEN_UNITS) * (2 / sqrt(HIDDEN_UNITS))
+
+
+def sdcd(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw a network as in the simulations of SDCD: strong compared with its noise, whose standard deviation is 0.5.
+
+    ``f(x) = sum_k v_k s(w_k'z)``, z the standardised parents, with 100 sigmoid units without bias; v_k and every entry
+    of w_k are uniform in [-2, -0.5] or [0.5, 2] (Nazaret, Hong, Azizi and Blei, ICML 2024).
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(200, 3))
+    >>> bool(np.allclose(sdcd(x, np.random.default_rng(1)), sdcd(5 + 2 * x, np.random.default_rng(1))))
+    True
+    """
+    standardized = (parents - parents.mean(axis=0)) / parents.std(axis=0)
+    hidden = expit(standardized @ _signed_uniform(0.5, 2.0, (parents.shape[1], HIDDEN_UNITS), rng))
+    return hidden @ _signed_uniform(0.5, 2.0, HIDDEN_UNITS, rng)
 
 
 def sigmoid(parent: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from sartre.settings import RandomState
 
 
+OWN_SCALE: dict[MechanismName, float] = {"sdcd": 0.5}  # of the noise, where a mechanism is known by it
+
+
 @blas_threads()  # with more threads, rounding would depend on their number
 def simulate(
     dag: Dag,
     n_samples: int,
     mechanism: MechanismName = "gp",
     noise: Noise = "gaussian",
-    noise_scale: float | tuple[float, float] = 1.0,
+    noise_scale: float | tuple[float, float] | None = None,
     linear_fraction: float = 0.0,
     random_state: RandomState = None,
 ) -> Dataset:
@@ -37,14 +40,15 @@ def simulate(
         The graph.
     n_samples : int
         Number of rows, two or more.
-    mechanism : {"gp", "gp-additive", "neural", "linear", "sigmoid"}
+    mechanism : {"gp", "gp-additive", "neural", "linear", "sigmoid", "sdcd"}
         How every f_j is drawn.
 
         - ``"gp"``: one joint draw from a Gaussian process over all parents, kernel ``exp(-|x - x'|^2 / 2)``;
         - ``"gp-additive"``: the sum of independent draws of this kind, one per parent;
         - ``"neural"``: one hidden layer of 100 sigmoid units, random weights;
         - ``"linear"``: weights uniform in [-1.5, -0.5] or [0.5, 1.5];
-        - ``"sigmoid"``: the sum over the parents of CAM's soft steps ``a b(x + c) / (1 + |b(x + c)|)``.
+        - ``"sigmoid"``: the sum over the parents of CAM's soft steps ``a b(x + c) / (1 + |b(x + c)|)``;
+        - ``"sdcd"``: the networks of SDCD's simulations, of which the noise is a small part.
 
         `sartre.simulate.mechanisms` states each distribution in full. Gaussian processes are drawn exactly
         (Cholesky) up to ``draws * n_samples^3 = 2e12``, and by 500 random Fourier frequencies above; there is one draw
@@ -54,9 +58,9 @@ def simulate(
         degrees of freedom. ``"heteroscedastic"`` is Gaussian with a variance that depends on the parents,
         ``s(x)^2 = u(x) / mean(u)``, ``u(x) = 0.1 + 1 / (1 + exp(-2 w'z))``, z the standardised parents and w a random
         direction of length one; its mean over the rows is one, and variables without parents are plain Gaussian.
-    noise_scale : float or (low, high)
+    noise_scale : float or (low, high), optional
         Standard deviation of the noise: one value for all variables, or a range from which each draws its own
-        uniformly.
+        uniformly. By default 0.5 for ``"sdcd"``, as there, and 1 for the others.
     linear_fraction : float
         Probability that a variable with parents is linear in them, whatever the mechanism.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
@@ -83,7 +87,7 @@ def simulate(
     check_choice("simulate", "mechanism", mechanism, get_args(MechanismName))
     check_choice("simulate", "noise", noise, get_args(Noise))
     check_number("simulate", "linear_fraction", linear_fraction, low=0.0, high=1.0)
-    scales = _scale_range(noise_scale)
+    scales = _scale_range(OWN_SCALE.get(mechanism, 1.0) if noise_scale is None else noise_scale)
     seed = seed_of("simulate", random_state)
 
     nonlinear = choose_mechanism(mechanism, dag.n_edges if mechanism == "gp-additive" else len(dag), n_samples)

@@ -34,6 +34,18 @@ FUNCTIONS_SHARE = 3  # no more pairs are added once the model has n / 3 function
 HEAVY_TAILS = 1.5  # excess kurtosis of a residual, half that of Laplace noise
 UNEQUAL_VARIANCE = 1e-4  # p-value, over all candidates, at which the size of a residual follows one of them
 
+# Joint effects of many parents, by Gaussian processes
+FIRST_ROWS, ALL_ROWS = 1000, 2000  # that a process sees: at first, and where they may change the parents
+FEWEST_JOINT_ROWS = 200  # with fewer the process was never tried
+MOST_JOINT = 25  # candidates that it sees, those found so far and those that pull most
+FIRST_STEPS, MORE_STEPS = 25, 15  # of the first fit, from nothing, and of each that starts from another
+WORTH_MORE_ROWS = 8.0  # gain of the likelihood over that of the parents found so far, by chance some 4 of 20 candidates
+JOINT_GAIN = 3.0  # gain of the joint part, without which the process removes no parent
+FIRST_SHARE = 0.6  # of the price of a parent, at the first rows
+LEFT_OUT_T = 3.0  # t-value, over the rows, of the fall of the squared error that new parents must bring
+SMOOTHEST = 1e-3  # share of the variance that a curve's roughest function has at least beside its smoothest
+MOST_JOINT_LEVELS = 5  # of a category in the joint part
+
 # Rows that repeat another row
 FEWEST_VALUES, FILLED = 20, 0.5  # a column with more values, filling less than half of the steps in its range, is fine
 NEARLY_ALL = 0.95  # share of the distinct rows that must differ for repeats not to be chance

@@ -157,7 +157,7 @@ class SummedPruning:
     survey : Survey
     sample : Table
         Its sample.
-    levels, tol, interactions, robust : as in `AutomaticPruning`, robust "auto" or False
+    levels, tol, interactions, robust, joint : as in `AutomaticPruning`, robust "auto" or False
     n_jobs : int, optional
         Threads that count.
     """
@@ -172,7 +172,7 @@ class SummedPruning:
         **kinds: Any,
     ) -> None:
         self._levels, self._tol = levels, tol
-        self._needs_rows = bool(kinds["interactions"] or kinds["robust"])
+        self._needs_rows = bool(kinds["interactions"] or kinds["robust"] or kinds["joint"])
         self._sample = AutomaticPruning(sample, levels, tol, **kinds)
         counter = SmoothCounter.of(sample.values)
         self._selection = SummedSelection(counter, survey.total(counter.count, n_jobs))
@@ -187,7 +187,12 @@ class SummedPruning:
         fits = [TargetFit(target, usable[:0])] * len(self._levels)
         if self._needs_rows:
             fits = self._sample.fit(target, usable, kept)
-            if all(fit.pairs or fit.robust for fit in fits):
+            if all(map(_needs_sample, fits)):
                 return fits
         additive = self._selection.select(target, usable, self._levels, self._tol, kept.tolist())
-        return [fit if fit.pairs or fit.robust else sums for fit, sums in zip(fits, additive, strict=True)]
+        return [fit if _needs_sample(fit) else sums for fit, sums in zip(fits, additive, strict=True)]
+
+
+def _needs_sample(fit: TargetFit) -> bool:
+    """Return whether the sample decides on a target: sums know nothing of pairs, joint effects and robust tests."""
+    return bool(fit.pairs or fit.joint or fit.robust)

@@ -3,13 +3,15 @@
 A loose lasso over smooth functions makes a short list (`screen.py`), which is fitted again without shrinkage and pruned
 by tests (`backward.py`). Pairs that act together are added while the best one explains more of the residual than chance
 would (`pairs.py`), and everything is tested once more. Where the residual calls for it (`robust.py`), all of this is
-repeated with robust tests, on normal scores of the columns' ranks.
+repeated with robust tests, on normal scores of the columns' ranks. Last, if wanted, a Gaussian process of all
+candidates looks for what acts jointly (`joint.py`).
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +22,12 @@ from sartre.additive.bases.rank_polynomials import pair_basis
 from sartre.additive.bases.splines import smooth_bases
 from sartre.additive.design import prepare
 from sartre.data.checks import near_copies
+from sartre.data.row_sample import drawn_rows
 from sartre.data.table import normal_scores, standardise
 from sartre.prune.edges import TargetFit, united
 from sartre.prune.sartre.backward import Elimination
-from sartre.prune.sartre.constants import FEWEST_VALUES, FILLED, N_SPLINES, NEARLY_ALL
+from sartre.prune.sartre.constants import ALL_ROWS, FEWEST_JOINT_ROWS, FEWEST_VALUES, FILLED, N_SPLINES, NEARLY_ALL
+from sartre.prune.sartre.joint import JointSearch
 from sartre.prune.sartre.pairs import PairSearch, found_pairs, grow
 from sartre.prune.sartre.robust import is_unsettled
 from sartre.prune.sartre.rows import RowModel, SharedRows, share_rows
@@ -88,12 +92,12 @@ def select(
     return fits
 
 
-def expected_false(level: float, *, pairs: bool) -> float:
+def expected_false(level: float, *, pairs: bool, joint: bool = False) -> float:
     """Return how many false parents `select` may be expected to choose, tests exact, where none has an effect.
 
     With the level of one test it is a mean over the candidates, with that times their number their sum.
     """
-    return level * (1 + 2 * pairs)  # a false pair brings two
+    return level * (1 + 2 * pairs + joint)  # a false pair brings two
 
 
 class AutomaticPruning:
@@ -107,6 +111,7 @@ class AutomaticPruning:
     tol : float
     interactions : bool
     robust : bool or "auto"
+    joint : bool
     many_targets : bool
         Whether many targets are to be fitted: what all of them need is then made at once.
     """
@@ -119,10 +124,12 @@ class AutomaticPruning:
         *,
         interactions: bool,
         robust: bool | str,
+        joint: bool = False,
         many_targets: bool = True,
     ) -> None:
         self._table, self._levels, self._tol = table, levels, tol
-        self._interactions, self._robust, self._many_targets = interactions, robust, many_targets
+        self._interactions, self._robust, self._joint = interactions, robust, joint
+        self._many_targets = many_targets
         self._lock, self._shared = Lock(), dict[bool, SharedRows]()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -160,8 +167,33 @@ class AutomaticPruning:
         while True:
             fits = select(self._model(target, response, robust=robust), target, usable, levels, self._tol, required)
             if robust or self._robust != "auto" or not any(fit.unsettled for fit in fits):
-                return fits
+                break
             robust = True
+        if self._joint and len(response) >= FEWEST_JOINT_ROWS and len(np.unique(response)) >= FEWEST_VALUES:
+            return self._jointly(response, usable, fits, levels, np.array(required, dtype=np.intp))
+        return fits
+
+    def _jointly(
+        self,
+        response: NDArray[np.float64],
+        usable: NDArray[np.intp],
+        fits: list[TargetFit],
+        levels: Sequence[float],
+        required: NDArray[np.intp],
+    ) -> list[TargetFit]:
+        """Let Gaussian processes decide where they explain more, on normal scores if tails are heavy."""
+        found = usable[np.isin(usable, np.concatenate([fit.parents for fit in fits]))]
+        search = JointSearch(
+            self._model(fits[0].target, response, robust=self._robust is True), self._rows, usable, found
+        )
+        if self._robust == "auto" and search.has_heavy_tails:
+            search = JointSearch(self._model(fits[0].target, response, robust=True), self._rows, usable, found)
+        return [search.decided(fit, level, required) for fit, level in zip(fits, levels, strict=True)]
+
+    @cached_property
+    def _rows(self) -> NDArray[np.intp]:
+        """The rows of the table in the order in which processes use them, whatever their order in the table."""
+        return drawn_rows(self._table.values, 0, ALL_ROWS)
 
     def _model(self, target: int, response: NDArray[np.float64], *, robust: bool) -> RowModel:
         shared = self._share(robust=robust)

@@ -1,0 +1,123 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from sartre import CausalDiscovery
+from sartre.order import FixedOrder
+from sartre.prune import SARTRE
+from sartre.prune.sartre.joint import price_of
+
+
+def joint_table(n=500, seed=0):
+    """Four roots, of which three act on y jointly; nothing shows in single variables or pairs."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    X[:, 4] = 3 * np.tanh(2 * X[:, 0]) * np.tanh(2 * X[:, 1]) * np.tanh(2 * X[:, 2]) + X[:, 4]
+    return X
+
+
+def parents(pruner, target):
+    return np.flatnonzero(pruner.adjacency_matrix_[:, target]).tolist()
+
+
+def test_three_parents_that_act_jointly_are_found():
+    X = joint_table()
+    assert len(parents(SARTRE().fit(X, range(5)), 4)) < 3
+    pruner = SARTRE(joint=True).fit(X, range(5))
+    assert parents(pruner, 4) == [0, 1, 2]
+    assert pruner.adjacency_matrix_.sum() == 3
+    assert pruner.joint_terms_["target"].tolist() == ["x4"]
+    assert sorted(pruner.joint_terms_["parents"][0]) == ["x0", "x1", "x2"]
+    assert (pruner.edges_["p_value"] < 1e-6).all()
+    assert pruner.edges_["strength"].between(0.05, 2.0).all()
+    assert pruner.rows_seen_["joint"] == 500
+
+
+def test_a_misfit_makes_no_parents():
+    """z is a noisy copy of a; y is a joint function of a, b, c with hardly any noise."""
+    rng = np.random.default_rng(3)
+    a, b, c = rng.normal(size=(3, 1000))
+    z = a + rng.normal(size=1000) / 4
+    y = np.tanh(a * b + c) + np.sin(a + b * c) + rng.normal(size=1000) / 20
+    pruner = SARTRE(joint=True).fit(np.column_stack([a, b, c, z, y]), range(5))
+    assert parents(pruner, 4) == [0, 1, 2]
+
+
+def test_off_by_default_and_independent_columns_have_no_edges():
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    plain, joint = SARTRE().fit(X, range(6)), SARTRE(joint=True).fit(X, range(6))
+    assert len(plain.joint_terms_) == 0
+    assert "joint" not in plain.rows_seen_
+    assert joint.adjacency_matrix_.sum() == 0
+    assert joint.false_edges_bound_ > plain.false_edges_bound_
+
+
+def test_additive_effects_stay_as_they_are():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(600, 4))
+    X[:, 3] += np.sin(2 * X[:, 0]) + X[:, 1]
+    plain, joint = SARTRE().fit(X, range(4)), SARTRE(joint=True).fit(X, range(4))
+    pd.testing.assert_frame_equal(plain.edges_, joint.edges_)
+
+
+def test_required_parents_stay():
+    required = np.zeros((5, 5), bool)
+    required[3, 4] = True
+    pruner = SARTRE(joint=True).fit(joint_table(), range(5), required=required)
+    assert parents(pruner, 4) == [0, 1, 2, 3]
+
+
+def test_graph_depends_on_neither_rows_columns_units_nor_jobs():
+    X = joint_table()
+    expected = SARTRE(joint=True).fit(X, range(5)).adjacency_matrix_
+    rows, columns = np.random.default_rng(1).permutation(500), np.array([2, 4, 0, 3, 1])
+    moved = (7 + 3 * X[rows])[:, columns]
+    order = [int(np.flatnonzero(columns == j)[0]) for j in range(5)]
+    found = SARTRE(joint=True, n_jobs=2).fit(moved, order).adjacency_matrix_
+    np.testing.assert_array_equal(found, expected[np.ix_(columns, columns)])
+
+
+def test_heavy_tails_make_no_edges():
+    X = np.random.default_rng(2).standard_t(2, size=(300, 6))
+    assert SARTRE(joint=True).fit(X, range(6)).adjacency_matrix_.sum() == 0
+
+
+def test_categories_missing_values_and_few_values():
+    rng = np.random.default_rng(4)
+    n = 600
+    frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
+    frame["group"] = rng.choice(["u", "v", "w"], n)
+    sign = frame["group"].map({"u": -1.0, "v": 0.0, "w": 1.0})
+    frame["y"] = 2 * np.tanh(2 * frame["a"]) * np.tanh(2 * frame["b"]) * sign + rng.normal(size=n) / 2
+    frame["flag"] = (frame["y"] > 0).astype(float)
+    frame.loc[rng.random(n) < 0.1, "a"] = np.nan
+    model = CausalDiscovery(
+        order=FixedOrder(["a", "b", "group", "y", "flag"]), prune=SARTRE(joint=True), missing="bin"
+    )
+    model.fit(frame)
+    found = set(model.graph_.parents("y"))
+    assert found == {"a", "b", "group"}
+    assert "y" in model.graph_.parents("flag")
+
+
+def test_more_rows_than_a_process_sees():
+    X = joint_table(5000)
+    pruner = SARTRE(joint=True).fit(X, range(5))
+    assert parents(pruner, 4) == [0, 1, 2]
+    assert pruner.rows_seen_["joint"] == 2000
+
+
+@pytest.mark.parametrize("value", ["yes", 1, 0.5])
+def test_setting_is_checked(value):
+    with pytest.raises(TypeError, match="'joint' parameter of SARTRE must be a bool"):
+        SARTRE(joint=value).fit(joint_table(50), range(5))
+
+
+def test_setting_needs_the_automatic_penalty():
+    with pytest.raises(ValueError, match="'joint' parameter of SARTRE requires penalty='auto'"):
+        SARTRE(penalty=0.1, joint=True).fit(joint_table(50), range(5))
+
+
+def test_price_grows_as_the_level_falls():
+    assert price_of(1.0) == 0.0
+    assert price_of(1e-6) > price_of(1e-3) > 4
