@@ -3,9 +3,10 @@
     .venv-bench/bin/python benchmarks/pruning_accuracy.py [families] [nulls] [noise] [--seeds 10] [--nodes 20]
 
 families: ER and SF graphs with d (1) or 4d (4) edges. In SF graphs every edge points from the older to the newer node;
-    SF4 is also run with random orientation. --mechanism and --linear-fraction change how effects are drawn ("gp" by
+    ER2 has 2d edges, and SF4 is also run with random orientation; --families selects. --mechanism and --linear-fraction change how effects are drawn ("gp" by
     default, with unit Gaussian noise), --samples and --nodes change the size. --mgcv also runs R's mgcv if installed.
-nulls: false edges on independent columns, d = 20: Gaussian, Laplace, t(3), discrete, and rows drawn with replacement.
+nulls: false edges on independent columns, d = 20: Gaussian, heavy-tailed, skewed, discrete, mixtures, and rows drawn with
+    replacement; --rows selects the sizes.
 noise: ER1 with noise whose variance depends on the parents, weakly (the simulator's noise) or strongly, d = 15,
     n = 1000; and ER1 with a near copy of a column added.
 
@@ -35,6 +36,7 @@ from sartre.simulate.mechanisms import gp_exact
 Method = Callable[[np.ndarray], np.ndarray]
 FAMILIES: dict[str, tuple[Literal["ER", "SF"], int, Literal["age", "random"]]] = {
     "ER1": ("ER", 1, "age"),
+    "ER2": ("ER", 2, "age"),
     "ER4": ("ER", 4, "age"),
     "SF1": ("SF", 1, "age"),
     "SF4": ("SF", 4, "age"),
@@ -63,6 +65,7 @@ def evaluate(methods: dict[str, Method], family: str, arguments: argparse.Namesp
             random_dag(d, density * d, kind, orientation, random_state=seed),
             arguments.samples,
             arguments.mechanism,
+            noise=arguments.noise,
             linear_fraction=arguments.linear_fraction,
             random_state=seed,
         )
@@ -92,10 +95,10 @@ def seeds_of(arguments: argparse.Namespace) -> range:
 def families(arguments: argparse.Namespace, methods: dict[str, Method]) -> None:
     """Print the table of the graph families."""
     rows = []
-    for family in FAMILIES:
+    for family in arguments.families:
         rows += evaluate(methods, family, arguments)
         print(f"{family} done", file=sys.stderr)
-    setting = f"{arguments.mechanism}, linear fraction {arguments.linear_fraction:g}"
+    setting = f"{arguments.mechanism}, {arguments.noise} noise, linear fraction {arguments.linear_fraction:g}"
     print(f"\nd = {arguments.nodes}, n = {arguments.samples}, {setting}, {told(arguments)}\n")
     print(markdown(["family", "method", "SHD", "SID", "precision", "recall", "seconds"], rows))
 
@@ -106,6 +109,9 @@ def told(arguments: argparse.Namespace) -> str:
     return f"seeds {seeds.start} to {seeds.stop - 1}"
 
 
+NULLS = ("Gaussian", "Laplace", "t(3)", "log-normal", "mixture", "Poisson", "four values", "rows repeated")
+
+
 def independent(kind: str, n: int, seed: int) -> np.ndarray:
     """Return 20 independent columns."""
     rng = np.random.default_rng([seed, n])
@@ -113,6 +119,12 @@ def independent(kind: str, n: int, seed: int) -> np.ndarray:
         return rng.laplace(size=(n, 20))
     if kind == "t(3)":
         return rng.standard_t(3, size=(n, 20))
+    if kind == "log-normal":
+        return rng.lognormal(size=(n, 20))
+    if kind == "mixture":
+        return rng.normal(size=(n, 20)) + 3 * rng.choice([-1, 1], size=(n, 20))
+    if kind == "Poisson":
+        return rng.poisson(2.0, size=(n, 20)).astype(float)
     if kind == "four values":
         return rng.integers(0, 4, size=(n, 20)).astype(float)
     X = rng.normal(size=(n, 20))
@@ -122,8 +134,8 @@ def independent(kind: str, n: int, seed: int) -> np.ndarray:
 def nulls(arguments: argparse.Namespace, methods: dict[str, Method]) -> None:
     """Print the false edges on independent columns."""
     rows: list[list[object]] = []
-    for n in (200, 500, 2000):
-        for kind in ("Gaussian", "Laplace", "t(3)", "four values", "rows repeated"):
+    for n in arguments.rows:
+        for kind in NULLS:
             tables = [independent(kind, n, seed) for seed in seeds_of(arguments)]
             counts = [np.mean([method(X).sum() for X in tables]) for method in methods.values()]
             rows.append([n, kind, *(f"{count:.2f}" for count in counts)])
@@ -193,9 +205,13 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=20)
     parser.add_argument("--samples", type=int, default=2000)
     parser.add_argument("--mechanism", default="gp")
+    parser.add_argument("--noise", default="gaussian")
     parser.add_argument("--linear-fraction", type=float, default=0.0)
+    parser.add_argument("--families", nargs="*", choices=FAMILIES, default=[name for name in FAMILIES if name != "ER2"])
+    parser.add_argument("--jobs", type=int, help="threads of SARTRE(joint=True); one by default")
     parser.add_argument("--seeds", type=int, default=10, help="number of data sets per cell")
     parser.add_argument("--first-seed", type=int, default=3000)
+    parser.add_argument("--rows", type=int, nargs="*", default=[200, 500, 2000], help="of the nulls")
     parser.add_argument("--only", nargs="*", help="names of the methods to run; all by default")
     parser.add_argument("--mgcv", action="store_true", help="also run R's mgcv, which takes half a minute per data set")
     arguments = parser.parse_args()
@@ -205,6 +221,7 @@ def main() -> None:
     print(versions("sartre", "numpy", "pygam"))
     methods: dict[str, Method] = {
         "SARTRE()": by(lambda: SARTRE(random_state=0)),
+        "SARTRE(joint=True)": by(lambda: SARTRE(joint=True, n_jobs=arguments.jobs, random_state=0)),
         "SARTRE(0.1)": by(lambda: SARTRE(penalty=0.1, random_state=0)),
         "CAMPruning": by(CAMPruning),
         "DAS": by(DAS),

@@ -13,11 +13,14 @@ exponential above.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import blas, lapack
+
+from sartre.process.constants import MOST_LEVELS_JOINT, SMOOTHEST
 
 FloatArray = NDArray[np.floating[Any]]  # in single or double precision
 
@@ -50,6 +53,53 @@ class Inputs(NamedTuple):
             np.asfortranarray(self.functions[:, functions]),
             place[self.function_owner[functions]],
         )
+
+
+class Candidate(NamedTuple):
+    """What a process sees of one candidate: its columns in the joint part, its functions, and their roughness."""
+
+    columns: FloatArray
+    functions: FloatArray
+    roughness: NDArray[np.float64]
+
+    @property
+    def line(self) -> FloatArray:
+        """The functions without roughness: the straight line."""
+        return self.functions[:, self.roughness == 0]
+
+    @property
+    def curve(self) -> FloatArray:
+        """The others, the smoothest at variance one, and without those that have hardly any variance beside it."""
+        rough = self.roughness[self.roughness > 0]
+        share = rough.min(initial=np.inf) / rough
+        return (self.functions[:, self.roughness > 0] * np.sqrt(share))[:, share >= SMOOTHEST]
+
+
+def joint_levels(functions: FloatArray) -> FloatArray:
+    """Return the columns of a category in the joint part: the functions of its levels, if these are few."""
+    return functions if functions.shape[1] < MOST_LEVELS_JOINT else functions[:, :0]
+
+
+def gathered(candidates: Sequence[Candidate], dtype: DTypeLike = np.float32) -> Inputs:
+    """Return what a process sees of some candidates, in a precision.
+
+    Examples
+    --------
+    >>> x = np.zeros((4, 1))
+    >>> inputs = gathered([Candidate(x, np.hstack([x, x, x]), np.array([0.0, 1.0, 2.0]))] * 2)
+    >>> inputs.column_owner, inputs.function_owner
+    (array([0, 1]), array([0, 0, 1, 1, 2, 3]))
+    """
+    p = len(candidates)
+    curves, lines = [each.curve for each in candidates], [each.line for each in candidates]
+    widths = [block.shape[1] for block in (*curves, *lines)]
+    return Inputs(
+        p,
+        np.asfortranarray(np.hstack([each.columns for each in candidates]), dtype),
+        np.repeat(np.arange(p), [each.columns.shape[1] for each in candidates]),
+        np.asfortranarray(np.hstack([*curves, *lines]), dtype),
+        np.repeat(np.arange(2 * p), widths),
+    )
 
 
 class Weights(NamedTuple):
@@ -116,9 +166,7 @@ class Process:
         self.n_evaluations = 0
         single = inputs.columns.dtype == np.float32
         letter = "s" if single else "d"
-        self._gemm, self._syrk, self._symm, self._syr = (
-            getattr(blas, letter + name) for name in ("gemm", "syrk", "symm", "syr")
-        )
+        self._syrk, self._symm, self._syr = (getattr(blas, letter + name) for name in ("syrk", "symm", "syr"))
         self._potrf, self._potri, self._potrs = (getattr(lapack, letter + name) for name in ("potrf", "potri", "potrs"))
 
     def value(self, weights: Weights) -> float:
@@ -149,20 +197,15 @@ class Process:
         self._joint_gradient(gradient, joint, inverse, alpha, weights.joint)
         return Evaluation(value, gradient, alpha / diagonal)
 
+    def coefficients(self, weights: Weights) -> FloatArray:
+        """Return alpha = K^-1 y (n,), of which predictions are made; none are possible if rounding is in the way."""
+        factor = self._factor(self._joint(weights), weights)
+        return np.zeros_like(self.y) if factor is None else self._potrs(factor, self.y, lower=1)[0]
+
     def _joint(self, weights: Weights) -> FloatArray:
         """Return the exponential of the joint part, (n, n)."""
         self.n_evaluations += 1
-        dtype = self.inputs.columns.dtype
-        scaled = self.inputs.columns * np.sqrt(weights.within[self.inputs.column_owner]).astype(dtype)
-        half = -0.5 * np.einsum("ij,ij->i", scaled, scaled)[:, None]
-        one = np.ones_like(half)
-        exponent = self._gemm(
-            1.0,
-            np.asfortranarray(np.hstack([scaled, half, one])),
-            np.asfortranarray(np.hstack([scaled, one, half])),
-            trans_b=1,
-        )
-        return np.exp(exponent, out=exponent)
+        return joint_part(weights, self.inputs, self.inputs)
 
     def _factor(self, joint: FloatArray, weights: Weights) -> FloatArray | None:
         """Return the Cholesky factor of the covariance, in the lower triangle; None if there is none."""
@@ -196,3 +239,22 @@ class Process:
         spread = (columns.astype(np.float64) ** 2).T @ rows - np.einsum("ij,ij->j", columns, products[:, :-1])
         k = (len(gradient) - 2) // 3
         gradient[2 : 2 + k] = -scale * np.bincount(owner, spread, k)
+
+
+def joint_part(weights: Weights, first: Inputs, second: Inputs) -> FloatArray:
+    """Return exp(-1/2 sum_c w_c (x_c - x_c')^2) of the rows of two inputs, shape (n, m)."""
+    root = np.sqrt(weights.within[first.column_owner]).astype(first.columns.dtype)
+    (left, left_half), (right, right_half) = (_scaled(inputs.columns * root) for inputs in (first, second))
+    one, other = np.ones_like(left_half), np.ones_like(right_half)
+    exponent = np.hstack([right, right_half, other]) @ np.hstack([left, one, left_half]).T
+    return np.exp(exponent, out=exponent).T
+
+
+def _scaled(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return columns, -0.5 * np.einsum("ij,ij->i", columns, columns)[:, None]
+
+
+def covariance_between(weights: Weights, first: Inputs, second: Inputs) -> FloatArray:
+    """Return the covariance of the function, without noise, at the rows of two inputs, shape (n, m)."""
+    additive = np.append(weights.curve, weights.line)[first.function_owner]
+    return weights.joint * joint_part(weights, first, second) + (first.functions * additive) @ second.functions.T

@@ -43,8 +43,6 @@ WORTH_MORE_ROWS = 8.0  # gain of the likelihood over that of the parents found s
 JOINT_GAIN = 3.0  # gain of the joint part, without which the process removes no parent
 FIRST_SHARE = 0.6  # of the price of a parent, at the first rows
 LEFT_OUT_T = 3.0  # t-value, over the rows, of the fall of the squared error that new parents must bring
-SMOOTHEST = 1e-3  # share of the variance that a curve's roughest function has at least beside its smoothest
-MOST_JOINT_LEVELS = 5  # of a category in the joint part
 
 # Rows that repeat another row
 FEWEST_VALUES, FILLED = 20, 0.5  # a column with more values, filling less than half of the steps in its range, is fine

@@ -282,7 +282,8 @@ class SARTRE(BaseEstimator):
         """What this step is."""
         if not self._automatic():
             return StepTags(needs_units=True, takes_row_source=True, costs=(Cost("SARTRE penalty"),))
-        return StepTags(takes_row_source=True, costs=(Cost("SARTRE"),), counting_cost="counting")
+        costs = None if self.joint else (Cost("SARTRE"),)
+        return StepTags(takes_row_source=True, costs=costs, counting_cost="counting")
 
     def _read(self, X: Any) -> Table | Survey:
         """Return a table or, of one with many rows, its survey."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri
 
 from sartre.process.fits import Fitted, ProcessFits, even_weights, lifted
-from sartre.process.likelihood import Inputs
+from sartre.process.likelihood import Candidate, Inputs, gathered, joint_levels
 from sartre.process.spread import row_variances
 from sartre.prune.edges import TargetFit
 from sartre.prune.sartre.constants import (
@@ -34,8 +34,6 @@ from sartre.prune.sartre.constants import (
     LEFT_OUT_T,
     MORE_STEPS,
     MOST_JOINT,
-    MOST_JOINT_LEVELS,
-    SMOOTHEST,
     WORTH_MORE_ROWS,
 )
 from sartre.prune.sartre.robust import has_heavy_tails
@@ -150,29 +148,13 @@ class JointSearch:
         return fits, whole
 
     def _inputs(self, rows: NDArray[np.intp]) -> Inputs:
-        """Return what a process sees of the candidates: columns, curves and lines, in single precision."""
-        p, shared = len(self.candidates), self._shared
-        columns, column_owner, functions, function_owner = [], list[int](), [], list[int]()
-        for c, j in enumerate(self.candidates.tolist()):
-            own, roughness = shared.functions.functions(j)[rows], shared.functions.roughness(j)
-            curve = own[:, roughness > 0] / np.sqrt(roughness[roughness > 0])
-            if curve.shape[1]:
-                share = (curve**2).mean(axis=0)
-                curve = curve[:, share >= SMOOTHEST * share.max()] / np.sqrt(share.max())
-            line, joint = own[:, roughness == 0], shared.X[rows, j, None]
-            if not shared.has_line[j]:  # levels
-                joint = own if own.shape[1] < MOST_JOINT_LEVELS else own[:, :0]
-            columns.append(joint)
-            functions += [curve, line]
-            column_owner += [c] * joint.shape[1]
-            function_owner += [c] * curve.shape[1] + [p + c] * line.shape[1]
-        return Inputs(
-            p,
-            np.asfortranarray(np.hstack(columns), np.float32),
-            np.array(column_owner, np.intp),
-            np.asfortranarray(np.hstack(functions), np.float32),
-            np.array(function_owner, np.intp),
-        )
+        """Return what a process sees of the candidates."""
+        shared, seen = self._shared, []
+        for j in self.candidates.tolist():
+            functions = shared.functions.functions(j)[rows]
+            columns = shared.X[rows, j, None] if shared.has_line[j] else joint_levels(functions)
+            seen.append(Candidate(columns, functions, shared.functions.roughness(j)))
+        return gathered(seen)
 
     def _described(self, fit: TargetFit, fits: ProcessFits, best: Fitted) -> TargetFit:
         """Return the parents that a process chose, with what the target's fit and likelihood lose without each."""
