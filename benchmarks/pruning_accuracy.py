@@ -3,10 +3,11 @@
     .venv-bench/bin/python benchmarks/pruning_accuracy.py [families] [nulls] [noise] [--seeds 10] [--nodes 20]
 
 families: ER and SF graphs with d (1) or 4d (4) edges. In SF graphs every edge points from the older to the newer node;
-    ER2 has 2d edges, and SF4 is also run with random orientation; --families selects. --mechanism and --linear-fraction change how effects are drawn ("gp" by
-    default, with unit Gaussian noise), --samples and --nodes change the size. --mgcv also runs R's mgcv if installed.
-nulls: false edges on independent columns, d = 20: Gaussian, heavy-tailed, skewed, discrete, mixtures, and rows drawn with
-    replacement; --rows selects the sizes.
+    ER2 has 2d edges, and SF4 is also run with random orientation; --families selects. --mechanism, --noise and
+    --linear-fraction change how effects are drawn ("gp" by default, with unit Gaussian noise), --samples and --nodes
+    change the size. --mgcv also runs R's mgcv if installed.
+nulls: false edges on independent columns, d = 20: Gaussian, heavy-tailed, skewed, discrete, mixtures, and rows drawn
+    with replacement; --rows selects the sizes.
 noise: ER1 with noise whose variance depends on the parents, weakly (the simulator's noise) or strongly, d = 15,
     n = 1000; and ER1 with a near copy of a column added.
 
@@ -115,18 +116,16 @@ NULLS = ("Gaussian", "Laplace", "t(3)", "log-normal", "mixture", "Poisson", "fou
 def independent(kind: str, n: int, seed: int) -> np.ndarray:
     """Return 20 independent columns."""
     rng = np.random.default_rng([seed, n])
-    if kind == "Laplace":
-        return rng.laplace(size=(n, 20))
-    if kind == "t(3)":
-        return rng.standard_t(3, size=(n, 20))
-    if kind == "log-normal":
-        return rng.lognormal(size=(n, 20))
-    if kind == "mixture":
-        return rng.normal(size=(n, 20)) + 3 * rng.choice([-1, 1], size=(n, 20))
-    if kind == "Poisson":
-        return rng.poisson(2.0, size=(n, 20)).astype(float)
-    if kind == "four values":
-        return rng.integers(0, 4, size=(n, 20)).astype(float)
+    draws: dict[str, Callable[[], np.ndarray]] = {
+        "Laplace": lambda: rng.laplace(size=(n, 20)),
+        "t(3)": lambda: rng.standard_t(3, size=(n, 20)),
+        "log-normal": lambda: rng.lognormal(size=(n, 20)),
+        "mixture": lambda: rng.normal(size=(n, 20)) + 3 * rng.choice([-1, 1], size=(n, 20)),
+        "Poisson": lambda: rng.poisson(2.0, size=(n, 20)).astype(float),
+        "four values": lambda: rng.integers(0, 4, size=(n, 20)).astype(float),
+    }
+    if kind in draws:
+        return draws[kind]()
     X = rng.normal(size=(n, 20))
     return X[rng.integers(0, n, size=2 * n)] if kind == "rows repeated" else X
 

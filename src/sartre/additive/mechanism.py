@@ -233,7 +233,7 @@ def _terms(
     """Return the columns and the functions of every term; constant columns have no term."""
     n, p = X.shape
     size = basis_size(n, p + len(pairs), N_SPLINES)
-    alone = [_column_term(column, size, nominal=j in nominal) for j, column in enumerate(X.T)]
+    alone = [column_term(column, size, nominal=j in nominal) for j, column in enumerate(X.T)]
     varies = [len(term.roughness) > 0 for term in alone]
     terms: list[tuple[tuple[int, ...], ColumnTerm | PairTerm]] = [((j,), alone[j]) for j in range(p) if varies[j]]
     paired = sorted({j for pair in pairs for j in pair})
@@ -246,7 +246,14 @@ def _terms(
     return terms
 
 
-def _column_term(column: NDArray[np.float64], n_splines: int, *, nominal: bool) -> ColumnTerm:
+def column_term(column: NDArray[np.float64], n_splines: int, *, nominal: bool) -> ColumnTerm:
+    """Choose the functions of a column (n,), NaN where missing; if it is `nominal`, its values are levels.
+
+    Examples
+    --------
+    >>> column_term(np.linspace(0, 1, 50), 10, nominal=False)(np.zeros((3, 1))).shape
+    (3, 9)
+    """
     missing = np.isnan(column)
     if missing.all():
         nothing = np.empty(0)

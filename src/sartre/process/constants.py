@@ -8,7 +8,7 @@ GAIN_PER_STEP = 1e-5  # relative gain of the likelihood below which a fit stops:
 
 SMOOTHEST = 1e-3  # variance of a curve's roughest function at least, where that of its smoothest is one
 MOST_LEVELS_JOINT = 5  # of a category in the joint part
-MOST_ROWS_FITTED = 2000  # of a mechanism
+MOST_ROWS_FITTED, FIT_STEPS = 2000, 25  # of a mechanism
 
 # Where a fit starts: of all candidates together, all weights alike; where more rows are added, no weight at zero
 START_JOINT, START_NOISE, START_WITHIN, START_ADDITIVE = 0.5, 0.3, 0.2, 0.02

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from sartre.data.table import Table
     from sartre.prune.sartre.pairs import Pair
+    from sartre.steps import Mechanism
 
 
 class TargetFit(NamedTuple):
@@ -19,7 +20,7 @@ class TargetFit(NamedTuple):
 
     robust: whether the tests were robust; unsettled: whether the residual suggests that they should have been. gap,
     converged: the state in which the lasso stopped. joint: the parents that act together in a Gaussian process, where
-    that decided.
+    that decided; mechanism: the process, if it predicts the target better than an additive model does.
     """
 
     target: int
@@ -33,6 +34,7 @@ class TargetFit(NamedTuple):
     gap: float = 0.0
     converged: bool = True
     joint: Sequence[int] = ()
+    mechanism: Mechanism | None = None
 
     def rows(self) -> list[tuple[int, int, float, float, float]]:
         """Return ``(parent, child, strength, margin, p_value)`` of every edge."""

@@ -91,9 +91,7 @@ def test_categories_missing_values_and_few_values():
     frame["y"] = 2 * np.tanh(2 * frame["a"]) * np.tanh(2 * frame["b"]) * sign + rng.normal(size=n) / 2
     frame["flag"] = (frame["y"] > 0).astype(float)
     frame.loc[rng.random(n) < 0.1, "a"] = np.nan
-    model = CausalDiscovery(
-        order=FixedOrder(["a", "b", "group", "y", "flag"]), prune=SARTRE(joint=True), missing="bin"
-    )
+    model = CausalDiscovery(order=FixedOrder(["a", "b", "group", "y", "flag"]), prune=SARTRE(joint=True), missing="bin")
     model.fit(frame)
     found = set(model.graph_.parents("y"))
     assert found == {"a", "b", "group"}
@@ -121,3 +119,22 @@ def test_setting_needs_the_automatic_penalty():
 def test_price_grows_as_the_level_falls():
     assert price_of(1.0) == 0.0
     assert price_of(1e-6) > price_of(1e-3) > 4
+
+
+def test_the_model_uses_the_process_as_its_mechanism(tmp_path):
+    names = ["c", "a", "d", "b", "y"]  # the arguments of a mechanism are sorted by name
+    frame = pd.DataFrame(joint_table(800), columns=names)
+    model = CausalDiscovery(order=FixedOrder(names), prune=SARTRE(joint=True)).fit(frame)
+    mechanism = model.prune_step_.mechanisms_["y"]
+    assert model.mechanisms(frame)["y"] is mechanism
+    truth = 3 * np.tanh(2 * frame["c"]) * np.tanh(2 * frame["a"]) * np.tanh(2 * frame["d"])
+    predicted = mechanism.predict(frame[["a", "c", "d"]].to_numpy())
+    assert np.corrcoef(predicted, truth)[0, 1] > 0.95
+    assert model.scm_.do({"a": 1.0, "c": 1.0, "d": 1.0}).sample(300, random_state=0)["y"].mean() > 2.0
+    model.report(tmp_path / "report.html", frame)
+    assert "y" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_path_has_joint_parents_and_no_mechanisms():
+    path = SARTRE(joint=True).path(joint_table(), range(5), values=[1e-4, 1e-2])
+    assert sorted(path.loc[path["level"] == 1e-2, "source"]) == ["x0", "x1", "x2"]

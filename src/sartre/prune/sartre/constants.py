@@ -39,9 +39,10 @@ FIRST_ROWS, ALL_ROWS = 1000, 2000  # that a process sees: at first, and where th
 FEWEST_JOINT_ROWS = 200  # with fewer the process was never tried
 MOST_JOINT = 25  # candidates that it sees, those found so far and those that pull most
 FIRST_STEPS, MORE_STEPS = 25, 15  # of the first fit, from nothing, and of each that starts from another
-WORTH_MORE_ROWS = 8.0  # gain of the likelihood over that of the parents found so far, by chance some 4 of 20 candidates
+WORTH_MORE_ROWS = 5.0  # gain of the likelihood, over that of the parents found so far, for which more rows are fitted
 JOINT_GAIN = 3.0  # gain of the joint part, without which the process removes no parent
 FIRST_SHARE = 0.6  # of the price of a parent, at the first rows
+FOLDS = 5  # of the rows, in which an additive model is compared with the process
 LEFT_OUT_T = 3.0  # t-value, over the rows, of the fall of the squared error that new parents must bring
 
 # Rows that repeat another row

@@ -140,6 +140,9 @@ class SARTRE(BaseEstimator):
         act jointly in it, a list. Of these targets, ``strength`` is what is lost of the target's variance, of rows that
         are left out in turn, ``p_value`` that of the fall of the marginal likelihood, each with the other parents left
         as they are, and ``interactions_`` has no pairs.
+    mechanisms_ : dict
+        The processes, by target, that predict it better than an additive model does; report, diagnostics and ``scm_``
+        use them.
     robust_targets_ : list of names
         With ``penalty="auto"``: the targets whose tests were robust.
     false_edges_bound_ : float
@@ -377,6 +380,7 @@ class SARTRE(BaseEstimator):
                 [(names[a], names[b], names[fit.target], p_value) for fit in fits for a, b, p_value in fit.pairs],
                 columns=["first", "second", "target", "p_value"],
             )
+            self.mechanisms_ = {names[fit.target]: fit.mechanism for fit in fits if fit.mechanism is not None}
             self.joint_terms_ = pd.DataFrame(
                 [(names[fit.target], [names[j] for j in fit.joint]) for fit in fits if fit.joint],
                 columns=["target", "parents"],

@@ -14,15 +14,18 @@ for normal scores, as in `robust.py`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri
 
+from sartre.additive.mechanism import fit_mechanism
 from sartre.process.fits import Fitted, ProcessFits, even_weights, lifted
 from sartre.process.likelihood import Candidate, Inputs, gathered, joint_levels
+from sartre.process.mechanism import ProcessMechanism, fit_process
 from sartre.process.spread import row_variances
 from sartre.prune.edges import TargetFit
 from sartre.prune.sartre.constants import (
@@ -30,6 +33,7 @@ from sartre.prune.sartre.constants import (
     FIRST_ROWS,
     FIRST_SHARE,
     FIRST_STEPS,
+    FOLDS,
     JOINT_GAIN,
     LEFT_OUT_T,
     MORE_STEPS,
@@ -52,6 +56,13 @@ def price_of(level: float) -> float:
     4.77
     """
     return 0.5 * float(chdtri(1, min(1.0, 2 * level)))
+
+
+class Decision(NamedTuple):
+    """The fit of a target and, where a process decided, the weights of its parents in it."""
+
+    fit: TargetFit
+    weights: Weights | None = None
 
 
 class JointSearch:
@@ -85,21 +96,21 @@ class JointSearch:
         """Whether what the first process leaves of the target has heavy tails."""
         return has_heavy_tails(self._first[1].left_out.astype(np.float64))
 
-    def decided(self, fit: TargetFit, level: float, required: NDArray[np.intp]) -> TargetFit:
+    def decided(self, fit: TargetFit, level: float, required: NDArray[np.intp]) -> Decision:
         """Return the parents of a target: those of an earlier fit or, where the process finds others, its own."""
         price = price_of(level)
         chosen = np.flatnonzero(np.isin(self.candidates, fit.parents))
         kept = np.flatnonzero(np.isin(self.candidates, required)).tolist()
         if not self._is_open(chosen, price, kept):
-            return fit
+            return Decision(fit)
         fits, whole = self._second
         best = fits.eliminated(whole, price, kept)
         if set(best.candidates.tolist()) == set(chosen.tolist()):
-            return fit
+            return Decision(fit)
         selected = fits.fit(chosen, lifted(whole.weights.of(chosen)), MORE_STEPS)
         if best.priced(price) <= selected.priced(price) or not self._is_confirmed(fits, best, chosen):
-            return fit
-        return self._described(fit, fits, best)
+            return Decision(fit)
+        return Decision(self._described(fit, fits, best), best.weights)
 
     def _is_open(self, chosen: NDArray[np.intp], price: float, required: list[int]) -> bool:
         """Return whether, by the first rows, more can be found than was chosen, or less is needed."""
@@ -173,3 +184,15 @@ class JointSearch:
             converged=fit.converged,
             joint=parents[best.weights.within > 0].tolist() if best.weights.joint > 0 else [],
         )
+
+
+def better_process(
+    X: NDArray[np.float64], y: NDArray[np.float64], nominal: Collection[int], start: Weights
+) -> ProcessMechanism | None:
+    """Return the process of a target on its parents (n, p), or None if additive models miss rows left out by less."""
+    process = fit_process(X, y, nominal, start)
+    additive = np.empty(len(y))
+    for fold in range(FOLDS):
+        held = np.arange(len(y)) % FOLDS == fold
+        additive[held] = fit_mechanism(X[~held], y[~held], nominal=nominal).residuals(X[held], y[held])
+    return process if np.mean(process.left_out**2) < np.mean(additive**2) else None

@@ -27,7 +27,7 @@ from sartre.data.table import normal_scores, standardise
 from sartre.prune.edges import TargetFit, united
 from sartre.prune.sartre.backward import Elimination
 from sartre.prune.sartre.constants import ALL_ROWS, FEWEST_JOINT_ROWS, FEWEST_VALUES, FILLED, N_SPLINES, NEARLY_ALL
-from sartre.prune.sartre.joint import JointSearch
+from sartre.prune.sartre.joint import JointSearch, better_process
 from sartre.prune.sartre.pairs import PairSearch, found_pairs, grow
 from sartre.prune.sartre.robust import is_unsettled
 from sartre.prune.sartre.rows import RowModel, SharedRows, share_rows
@@ -36,6 +36,7 @@ from sartre.settings import listed
 
 if TYPE_CHECKING:
     from sartre.data.table import Table
+    from sartre.process.likelihood import Weights
 
 
 def select(
@@ -188,7 +189,21 @@ class AutomaticPruning:
         )
         if self._robust == "auto" and search.has_heavy_tails:
             search = JointSearch(self._model(fits[0].target, response, robust=True), self._rows, usable, found)
-        return [search.decided(fit, level, required) for fit, level in zip(fits, levels, strict=True)]
+        decisions = [search.decided(fit, level, required) for fit, level in zip(fits, levels, strict=True)]
+        if len(decisions) > 1:  # a path needs no mechanisms
+            return [decision.fit for decision in decisions]
+        return [self._with_mechanism(response, *decisions[0])]
+
+    def _with_mechanism(self, response: NDArray[np.float64], fit: TargetFit, weights: Weights | None) -> TargetFit:
+        """Add the process of a target, if one decided on it and predicts better than an additive model."""
+        if weights is None or len(fit.parents) == 0:
+            return fit
+        table, rows = self._table, self._rows
+        places = np.array(sorted(range(len(fit.parents)), key=lambda k: table.names[fit.parents[k]]), dtype=np.intp)
+        columns = fit.parents[places]
+        nominal = [k for k, j in enumerate(columns.tolist()) if j in table.nominal]
+        X = table.values[np.ix_(rows, columns)]
+        return fit._replace(mechanism=better_process(X, response[rows], nominal, weights.of(places)))
 
     @cached_property
     def _rows(self) -> NDArray[np.intp]:
