@@ -9,7 +9,7 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sartre.compute.files import check_destination, write_text_atomically
 from sartre.data.checks import as_table
-from sartre.prune.mechanisms import mechanisms_of
+from sartre.prune.mechanisms import mechanisms_of, parent_columns
 from sartre.report.layout import layered
 from sartre.report.mechanisms import Drawing
 from sartre.steps import findings_of
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sartre.data.table import Table
     from sartre.discovery import CausalDiscovery
     from sartre.evidence.stability import Stability
+    from sartre.graph.dag import Dag
     from sartre.report.layout import Layout
     from sartre.report.mechanisms import DrawnMechanism
 
@@ -165,22 +166,46 @@ def _edges(
     return edges
 
 
-def _interactions(model: CausalDiscovery, drawing: Drawing) -> list[dict[str, Any]]:
-    index = {name: j for j, name in enumerate(drawing.dag.names)}
-    found = []
+class _Surface(NamedTuple):
+    """Two parents that act together on a target, the others that act with them, and the p-value of a tested pair."""
+
+    first: int
+    second: int
+    target: int
+    others: list[int]
+    p_value: float | None
+
+
+def _surfaces(model: CausalDiscovery, dag: Dag) -> list[_Surface]:
+    """Return the pairs that the pruner found, and of each process the two parents with most weight in it."""
+    index = {name: j for j, name in enumerate(dag.names)}
     findings = findings_of(model.prune_step_)
     p_values = [] if findings.interactions is None else findings.interactions["p_value"].tolist()
+    found = []
     for names, p_value in zip(findings.pairs(), p_values, strict=True):
         first, second, target = (index[name] for name in names)
-        if {first, second} & drawing.table.nominal:
+        found.append(_Surface(first, second, target, [], p_value))
+    for name, mechanism in findings.mechanisms.items():
+        columns, known = parent_columns(dag, name), {(*sorted(each[:2]), each.target) for each in found}
+        for first, second in mechanism.pairs:
+            if (*sorted((columns[first], columns[second])), index[name]) in known:
+                continue
+            others = [column for k, column in enumerate(columns) if k not in {first, second}]
+            found.append(_Surface(columns[first], columns[second], index[name], others, None))
+    return found
+
+
+def _interactions(model: CausalDiscovery, drawing: Drawing) -> list[dict[str, Any]]:
+    found = []
+    for surface in _surfaces(model, drawing.dag):
+        pair = surface.first, surface.second
+        if {*pair} & drawing.table.nominal:
             continue  # levels have no order to draw them in
-        x, y, effect = drawing.surface(target, (first, second), HEAT_MAP)
+        x, y, effect = drawing.surface(surface.target, pair, HEAT_MAP)
         found.append(
             {
-                "first": first,
-                "second": second,
-                "target": target,
-                "p_value": _number(p_value),
+                **surface._asdict(),
+                "p_value": _number(surface.p_value),
                 "x": [float(x[0]), float(x[-1])],
                 "y": [float(y[0]), float(y[-1])],
                 "effect": [_short(line) for line in effect],

@@ -3,9 +3,12 @@ import pandas as pd
 import pytest
 
 from sartre import CausalDiscovery
+from sartre.data.checks import as_table
 from sartre.order import FixedOrder
 from sartre.prune import SARTRE
 from sartre.prune.sartre.joint import price_of
+from sartre.report.html import _interactions
+from sartre.report.mechanisms import Drawing
 
 
 def joint_table(n=500, seed=0):
@@ -132,7 +135,11 @@ def test_the_model_uses_the_process_as_its_mechanism(tmp_path):
     assert np.corrcoef(predicted, truth)[0, 1] > 0.95
     assert model.scm_.do({"a": 1.0, "c": 1.0, "d": 1.0}).sample(300, random_state=0)["y"].mean() > 2.0
     model.report(tmp_path / "report.html", frame)
-    assert "y" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    (surface,) = _interactions(model, Drawing.of(model.graph_, as_table(frame), model.mechanisms(frame)))
+    assert surface["target"] == 4
+    assert sorted([surface["first"], surface["second"], *surface["others"]]) == [0, 1, 2]
+    assert surface["p_value"] is None
+    assert len(surface["effect"]) == 24
 
 
 def test_a_path_has_joint_parents_and_no_mechanisms():
