@@ -114,3 +114,52 @@ def test_cubes_of_an_additive_model_have_nearly_its_order():
         order = OrderSearch(effort="fast").fit(np.column_stack([c, b, a]) ** 3).order_.tolist()
         wrong += (order.index(2) > order.index(1)) + (order.index(1) > order.index(0))
     assert wrong <= 2
+
+
+def heteroscedastic_pair(seed, n=1000):
+    rng = np.random.default_rng(seed)
+    cause = rng.normal(size=n)
+    return cause, np.sin(cause) + (0.2 + 1 / (1 + np.exp(-2 * cause))) * rng.normal(size=n)
+
+
+def test_a_spread_is_divided_out_where_it_gains_likelihood():
+    cause, effect = heteroscedastic_pair(0, 4000)
+    X = standardised(np.column_stack([cause, effect]))
+    density, blocks = densities(X)
+    used = LocalScores(blocks)(1, 0b01).blocks
+    before = density._gain(1, used)
+    residual = density._residual(1, used)
+    size = np.abs(residual)
+    assert density.look_for_spread([(0, ()), (1, used)])
+    after = density._gain(1, used)
+    assert after > before + 0.02
+    gain = density._divided_by_spread(residual, used)  # what it leaves does not follow the cause any more
+    assert gain > 0.05
+    assert abs(np.corrcoef(np.abs(residual), X[:, 0])[0, 1]) < 0.1 < abs(np.corrcoef(size, X[:, 0])[0, 1])
+
+
+def test_even_noise_has_no_spread():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        cause = rng.normal(size=500)
+        X = standardised(np.column_stack([cause, np.sin(cause) + rng.normal(size=500)]))
+        density, blocks = densities(X)
+        assert not density.look_for_spread([(1, LocalScores(blocks)(1, 0b01).blocks)])
+        assert not density.has_spread
+
+
+def test_spread_tells_directions():
+    right = 0
+    for seed in range(10):
+        cause, effect = heteroscedastic_pair(seed)
+        search = OrderSearch().fit(np.column_stack([effect, cause]))
+        assert search.has_spread_
+        right += search.order_.tolist() == [1, 0]
+    assert right >= 9
+
+
+def test_no_spread_of_nothing():
+    X = standardised(np.random.default_rng(0).normal(size=(100, 2)))
+    density, _ = densities(X)
+    assert not density.look_for_spread([])
+    assert not density.look_for_spread([(0, ()), (1, ())])

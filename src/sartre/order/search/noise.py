@@ -1,12 +1,17 @@
-"""What residuals say of their own distribution: how much likelihood a density of theirs gains over the normal one.
+"""What residuals say of their own distribution: how much likelihood a spread and a density of theirs gain.
 
 The likelihood of an order has the noise of every variable in it. If that is normal, the log of its variance is all
 there is; if not, the density of the residual tells more, and which direction leaves the more regular one. It is fitted
 as a smooth modification of the normal density, exp(sum of a_k P_k(F(r))), with Legendre polynomials P_k, k = 1, ..., 4,
 and F the normal distribution function with the residual's mean and variance (the alternatives of Neyman's smooth test).
 
-The gain is bounded: residuals that are extremely far from normal, as those of a cube or an exponential, do not come
-from additive noise, and their densities would mislead.
+The size of the residual may follow the variables that the target depends on, too. Where most variables of a first order
+show it, the residual is divided by a spread before its density is fitted: its absolute value regressed on two
+polynomials of these variables' ranks, where that gains likelihood beyond a price. Not everywhere, because a spread also
+makes up for a wrong direction: the residual of a cause given its effect has one.
+
+The gain of a density is bounded: residuals that are extremely far from normal, as those of a cube or an exponential, do
+not come from additive noise, and their densities would mislead.
 
 References
 ----------
@@ -16,6 +21,7 @@ likelihood ratios for estimation of non-Gaussian structural equation models", JM
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
@@ -33,9 +39,13 @@ from sartre.order.search.constants import (
     DENSITY_PRICE,
     DENSITY_ROWS,
     LEAST_VARIANCE,
+    LOWEST_SPREAD,
     MOST_COMMON,
     MOST_GAIN,
+    MOST_SPREAD,
     ORDERS,
+    SPREAD_ORDERS,
+    SPREAD_PRICE,
 )
 
 if TYPE_CHECKING:
@@ -63,6 +73,8 @@ class NoiseDensities:
         used = [*(each[rows].T for each in functions.smooths), *functions.polynomials[:, :, rows]]
         self._table = np.vstack([np.empty((0, size)), *used])
         self._gram, self._first, self._second = blocks.gram, *_table_rows(functions, blocks)
+        self._variables = np.column_stack([blocks.first, blocks.second])
+        self._ranks = functions.polynomials[:, :SPREAD_ORDERS, rows]
         places, weights = leggauss(_NODES)
         scale = np.sqrt(2 * np.arange(1, DENSITY_ORDERS + 1) + 1)
         self._nodes, self._weights = legvander(places, DENSITY_ORDERS)[:, 1:] * scale, weights / 2
@@ -70,6 +82,21 @@ class NoiseDensities:
         counts = [np.unique(column, return_counts=True)[1].max() for column in X.T]
         self._has_density = [bool(count <= MOST_COMMON * n) for count in counts]
         self._known: dict[tuple[int, tuple[int, ...]], float] = {}
+        self.has_spread = False
+
+    def look_for_spread(self, used: Sequence[tuple[int, tuple[int, ...]]]) -> bool:
+        """Return whether the sizes of most residuals follow variables, and divide by a spread from now on if so.
+
+        Parameters
+        ----------
+        used : sequence of pairs
+            Targets, and the blocks that each depends on in some order.
+        """
+        dependent = [(target, blocks) for target, blocks in used if blocks and self._has_density[target]]
+        gains = [self._divided_by_spread(self._residual(*each), each[1]) for each in dependent]
+        if dependent and np.mean(np.array(gains) > 0) > MOST_SPREAD:
+            self.has_spread, self._known = True, {}
+        return self.has_spread
 
     def __call__(self, target: int, blocks: tuple[int, ...]) -> float:
         """Return what the density of a target's residual, given some blocks, adds to its local score: zero or less."""
@@ -82,16 +109,45 @@ class NoiseDensities:
 
     def _gain(self, target: int, blocks: tuple[int, ...]) -> float:
         """Return the log likelihood that the density of a residual gains over the normal one, per row."""
+        residual, mean = self._residual(target, blocks), np.empty(DENSITY_ORDERS)
+        if not residual.std() > sqrt(LEAST_VARIANCE):
+            return 0.0
+        gain = self._divided_by_spread(residual, blocks) if self.has_spread and blocks else 0.0
+        legendre_means(residual, mean)
+        return gain + min(MOST_GAIN, float(log_density_gain(mean, self._nodes, self._weights)))
+
+    def _residual(self, target: int, blocks: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return what some blocks leave of a target."""
         gram, y = self._gram, self._targets[target]
         chosen = np.array(blocks, dtype=np.intp)
         columns = spans(gram.start[chosen], gram.rank[chosen])
         beta = np.linalg.solve(gram.matrix[np.ix_(columns, columns)], gram.cross[columns, target])
-        residual, mean = np.empty(len(y)), np.empty(DENSITY_ORDERS)
+        residual = np.empty(len(y))
         residual_of(self._table, y, self._first[columns], self._second[columns], beta, residual)
+        return residual
+
+    def _divided_by_spread(self, residual: NDArray[np.float64], blocks: tuple[int, ...]) -> float:
+        """Divide a residual by a spread that follows the variables of some blocks, if that gains more than its price.
+
+        Return the gain per row, less the price.
+        """
+        n, variables = len(residual), np.unique(self._variables[list(blocks)])
         if not residual.std() > sqrt(LEAST_VARIANCE):
             return 0.0
-        legendre_means(residual, mean)
-        return min(MOST_GAIN, float(log_density_gain(mean, self._nodes, self._weights)))
+        residual -= residual.mean()
+        size = np.abs(residual)
+        ranks = self._ranks[variables].reshape(-1, n)
+        square = ranks @ ranks.T / n
+        square.flat[:: len(square) + 1] += np.finfo(float).eps * n  # of a discrete column some polynomials are zero
+        mean = float(size.mean())
+        spread = np.maximum(mean + np.linalg.solve(square, ranks @ size / n) @ ranks, LOWEST_SPREAD * mean)
+        divided = residual / spread
+        gain = 0.5 * log(np.mean(residual**2) / np.mean(divided**2)) - float(np.mean(np.log(spread)))
+        gain -= SPREAD_PRICE * len(ranks) * log(n) / (2 * n)
+        if gain <= 0:
+            return 0.0
+        residual[:] = divided
+        return gain
 
 
 def _table_rows(functions: Functions, blocks: Blocks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -80,6 +80,8 @@ class OrderSearch(BaseEstimator):
         ``climbed_to``, the score where the climb from it ended. If these differ much, one climb is not enough.
     n_sweeps_, n_moves_, n_escapes_, n_evaluations_ : int
         Of all climbs together; the last is the number of local scores that were computed.
+    has_spread_ : bool
+        Whether residuals were divided by a spread, because the sizes of most of them follow other variables.
     interrupted_ : bool
         Whether Ctrl-C ended the search.
 
@@ -162,11 +164,20 @@ class OrderSearch(BaseEstimator):
             shuffled = [np.array(starts[0])[rng.permutation(d)] for _ in range(effort.random_starts)]
             starts += [obeyed(order, before_varied).tolist() for order in shuffled]
             names = [*names, *["random"] * len(shuffled)]
-        scores, score = self._scores(table, varied, starts[0])
-        climb = Climb(score, lambda v, inside: scores(v, inside).used, before_varied, TOLERANCE / n)
+        scores, score, densities = self._scores(table, varied, starts[0])
+
+        def fresh_climb() -> Climb:
+            return Climb(score, lambda v, inside: scores(v, inside).used, before_varied, TOLERANCE / n)
+
+        climb = fresh_climb()
         exploration = Exploration(climb, START_TOLERANCE * d / n)
         self.interrupted_ = False
         try:
+            if densities is not None:
+                climb.run(starts[0])
+                if densities.look_for_spread(_dependences(scores, climb.order)):
+                    climb = fresh_climb()
+                    exploration = Exploration(climb, START_TOLERANCE * d / n)
             for order in starts:
                 exploration.start(order)
             limit = scores.n_evaluations + effort.evaluations * d
@@ -177,6 +188,7 @@ class OrderSearch(BaseEstimator):
             exploration.stop()
             self.interrupted_ = True
             warnings.warn("The search was interrupted. The order is the best found so far.", UserWarning, stacklevel=3)
+        self.has_spread_ = densities is not None and densities.has_spread
         best = exploration.best
         self.order_ = obeyed(np.concatenate([np.flatnonzero(constant), varied[best]]), before)
         self.local_scores_ = np.full(len(constant), np.nan)
@@ -189,21 +201,26 @@ class OrderSearch(BaseEstimator):
 
     def _scores(
         self, table: Table, varied: NDArray[np.intp], start: list[int]
-    ) -> tuple[LocalScores, Callable[[int, int], float]]:
-        """Return the local scores without densities, and the function of a variable and a set that is minimised."""
+    ) -> tuple[LocalScores, Callable[[int, int], float], NoiseDensities | None]:
+        """Return the local scores, the function of a variable and a set that is minimised, and its densities."""
         X = np.asfortranarray(table.standardized().values[:, varied])
         functions = block_functions(X)
         blocks = block_products(X, functions)
         scores = LocalScores(blocks)
         if self.scale == "raw":
-            return scores, _common_variance(scores, table.values[:, varied].var(axis=0), start)
+            return scores, _common_variance(scores, table.values[:, varied].var(axis=0), start), None
         density = NoiseDensities(X, functions, blocks)
 
         def score(v: int, inside: int) -> float:
             local = scores(v, inside)
             return local.value + density(v, local.blocks)
 
-        return scores, score
+        return scores, score, density
+
+
+def _dependences(scores: LocalScores, order: list[int]) -> list[tuple[int, tuple[int, ...]]]:
+    """Return every variable of an order, and the blocks that it depends on there."""
+    return [(v, scores(v, sum(1 << u for u in order[:place])).blocks) for place, v in enumerate(order)]
 
 
 def _common_variance(
