@@ -88,3 +88,14 @@ def test_even_noise_has_no_spread():
         rng = np.random.default_rng(seed)
         reported += row_variances(rng.normal(size=300), rng.normal(size=(300, 5))) is not None
     assert reported <= 1
+
+
+def test_weights_that_rounding_makes_impossible_are_given_up():
+    """Copies of a column, a target that is one of them, and single precision."""
+    x = np.random.default_rng(0).normal(size=200).astype(np.float32)
+    X = np.asfortranarray(np.column_stack([x, x, x]))
+    fits = ProcessFits(Inputs(3, X, np.arange(3), 1e4 * X, 3 + np.arange(3)), x)
+    start = even_weights(3)._replace(line=np.full(3, 1e6))
+    whole = fits.fit(np.arange(3), start, 10)
+    assert len(whole.candidates) == 3
+    assert len(fits.eliminated(whole, price=5.0).candidates) <= 3

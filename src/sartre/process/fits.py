@@ -86,7 +86,10 @@ class ProcessFits:
         return Fitted(np.empty(0, np.intp), Weights(0.0, variance, nothing, nothing, nothing), value, self.y)
 
     def fit(self, candidates: NDArray[np.intp], start: Weights, steps: int) -> Fitted:
-        """Maximise the likelihood over the weights of some candidates, from a start, in at most so many steps."""
+        """Maximise the likelihood over the weights of some candidates, from a start, in at most so many steps.
+
+        The likelihood of weights that rounding makes impossible is minus infinity.
+        """
         if len(candidates) == 0:
             return self.null()
         process = self._process(candidates)
@@ -108,7 +111,8 @@ class ProcessFits:
         options = {"maxiter": steps, "maxfun": steps + steps // 4 + 2, "ftol": GAIN_PER_STEP}
         minimize(negative, start.vector(), jac=True, method="L-BFGS-B", options=options)
         self.n_evaluations += process.n_evaluations
-        return self.null() if best is None else Fitted(candidates, best[0], best[1].value, best[1].left_out)
+        weights, found = best or (start, Evaluation(-np.inf, np.empty(0), self.y))
+        return Fitted(candidates, weights, found.value, found.left_out)
 
     def without(self, fitted: Fitted, place: int) -> Fitted:
         """Return the process without the candidate at a place, the others left as they are."""
