@@ -307,3 +307,9 @@ def test_a_setting_that_holds_a_step_takes_nothing_else(value):
         refused(outer(prune=value), TypeError, text)
     with pytest.raises(TypeError, match="The 'order' parameter of CausalDiscovery"):
         CausalDiscovery(order=value).plan((100, 3))
+
+
+def test_costs_that_were_not_measured_are_not_known():
+    assert tags_of(OrderSearch(effort="thorough")).costs is None
+    assert tags_of(SARTRE(joint=True)).costs is None
+    assert tags_of(OrderSearch(effort="fast")).costs is not None
