@@ -127,7 +127,9 @@ def findings_of(pruner: Any) -> Findings:
 
 
 class Mechanism(Protocol):
-    """The fitted function f(parents) of one target, in the units of the columns; it keeps coefficients, not the table.
+    """The fitted function f(parents) of one target, in the units of the columns.
+
+    It keeps coefficients, not the table; a Gaussian process keeps the parents' values at the rows that it was fitted to.
 
     Its arguments are the parents in the order of their names: column k of `X` holds the values of parent k.
     """
@@ -142,7 +144,7 @@ class Mechanism(Protocol):
         ...
 
     def residuals(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return y - f(X), shape (m,)."""
+        """Return y - f(X), shape (m,); at a row that f follows closely, that of a function fitted without it."""
         ...
 
     def refit(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> Mechanism:

@@ -22,7 +22,8 @@ def test_residuals_at_its_own_rows_are_those_of_rows_left_out():
     X, y = product_of_three()
     mechanism = fit_process(X, y)
     residual = mechanism.residuals(X, y)
-    np.testing.assert_allclose(residual, mechanism.left_out)
+    np.testing.assert_allclose(np.sort(residual), np.sort(mechanism.left_out))
+    np.testing.assert_array_equal(mechanism.residuals(mechanism.X, mechanism.y), mechanism.left_out)
     assert residual.std() > 1.2 * (y - mechanism.predict(X)).std()
     other, value = product_of_three(seed=1)
     np.testing.assert_allclose(mechanism.residuals(other, value), value - mechanism.predict(other))
@@ -92,3 +93,16 @@ def test_many_rows_are_sampled():
     residual = mechanism.residuals(X, y)
     assert residual.shape == (2500,)
     assert residual.std() < 0.2 * y.std()
+
+
+def test_repeated_rows_are_not_taken_for_a_function_without_noise():
+    X, y = product_of_three()
+    rows = np.random.default_rng(3).integers(len(y), size=len(y))
+    mechanism = fit_process(X, y)
+    again = mechanism.refit(X[rows], y[rows])
+    assert again.counts.sum() == len(y)
+    assert again.weights is mechanism.weights
+    left = np.setdiff1d(np.arange(len(y)), rows)
+    assert again.residuals(X[left], y[left]).std() < 1.5 * mechanism.left_out.std()
+    fresh = fit_process(X[rows], y[rows])
+    assert fresh.weights.noise > mechanism.weights.noise / 4

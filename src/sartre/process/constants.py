@@ -7,6 +7,7 @@ NO_WEIGHT = 1e-6  # sum of a candidate's weights below which it has no effect
 GAIN_PER_STEP = 1e-5  # relative gain of the likelihood below which a fit stops: some 0.01 units at 1,000 rows
 
 SMOOTHEST = 1e-3  # variance of a curve's roughest function at least, where that of its smoothest is one
+LEAST_JOINT = 0.02  # weight in the joint part, relative to the largest, from which a candidate acts jointly
 MOST_LEVELS_JOINT = 5  # of a category in the joint part
 MOST_ROWS_FITTED, FIT_STEPS = 2000, 25  # of a mechanism
 
@@ -19,7 +20,7 @@ USELESS = 1.0  # fall of the likelihood below which several candidates are remov
 PLAINLY_NEEDED = 60.0  # fall above which a candidate is not looked at again
 WORTH_A_REFIT = 25.0  # fall beyond the price above which refitting the others would not make up for it
 REFIT_STEPS = 8  # of the others, when a candidate is removed
-MOST_KEPT = 3  # refits in a row that show the removed candidate to be needed, after which the rest is needed too
+MOST_KEPT = 3  # candidates that a refit without them shows to be needed, after which the rest is needed too
 
 # Noise whose variance follows candidates
 FOLLOWS = 1e-4  # p-value at which the size of the residuals follows a candidate

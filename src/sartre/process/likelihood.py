@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import blas, lapack
 
-from sartre.process.constants import MOST_LEVELS_JOINT, SMOOTHEST
+from sartre.process.constants import LEAST_JOINT, MOST_LEVELS_JOINT, SMOOTHEST
 
 FloatArray = NDArray[np.floating[Any]]  # in single or double precision
 
@@ -125,6 +125,11 @@ class Weights(NamedTuple):
         """Return the weights that a vector holds."""
         within, curve, line = (vector[2:] ** 2).reshape(3, -1)
         return Weights(float(vector[0]) ** 2, max(lowest_noise, float(np.exp(vector[1]))), within, curve, line)
+
+    @property
+    def act_jointly(self) -> NDArray[np.bool_]:
+        """Which candidates have a part in the joint function, (p,): their weights there are not next to nothing."""
+        return (self.within >= LEAST_JOINT * self.within.max(initial=0.0)) & (self.within > 0) & (self.joint > 0)
 
     def of(self, candidates: NDArray[np.intp]) -> Weights:
         """Return the weights of some candidates."""

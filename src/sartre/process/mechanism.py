@@ -35,8 +35,8 @@ class ProcessMechanism:
 
     Attributes
     ----------
-    X, y : arrays of shapes (m, p), (m,)
-        The rows that it was fitted to.
+    X, y, counts : arrays of shapes (m, p), (m,), (m,)
+        The distinct rows that it was fitted to, and how often each occurs.
     terms : tuple of ColumnTerm
         The functions of every column.
     nominal : tuple of ints
@@ -55,6 +55,7 @@ class ProcessMechanism:
 
     X: NDArray[np.float64]
     y: NDArray[np.float64]
+    counts: NDArray[np.float64]
     terms: tuple[ColumnTerm, ...]
     nominal: tuple[int, ...]
     weights: Weights
@@ -64,15 +65,13 @@ class ProcessMechanism:
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """The two columns with the largest weights in the joint part, if there are two."""
-        within = self.weights.within
-        if self.weights.joint == 0 or np.count_nonzero(within) < 2:
-            return ()
-        first, second = sorted(np.argsort(-within, kind="stable")[:2].tolist())
-        return ((first, second),)
+        joint = np.flatnonzero(self.weights.act_jointly)
+        heaviest = joint[np.argsort(-self.weights.within[joint], kind="stable")[:2]]
+        return () if len(heaviest) < 2 else (tuple(sorted(heaviest.tolist())),)
 
     def refit(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> ProcessMechanism:
-        """Fit a function of the same columns to other rows or units, from the weights of this one."""
-        return fit_process(X, y, self.nominal, start=self.weights)
+        """Fit a function of the same columns, with the same weights, to other rows or units."""
+        return with_weights(X, y, self.nominal, self.weights)
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Evaluate the function at the rows of X (m, p), shape (m,)."""
@@ -103,7 +102,7 @@ class ProcessMechanism:
         mean = self.predict(self._with_values(parent)).mean()
         inputs, spread = self._inputs(at), mean_and_spread(self.y)[1]
         between = covariance_between(self.weights, inputs, self._own)
-        covariance = covariance_between(self.weights, self._own, self._own) + self.weights.noise * np.eye(len(self.y))
+        covariance = covariance_between(self.weights, self._own, self._own) + np.diag(self.weights.noise / self.counts)
         factor: Any = cho_factor(covariance, lower=True)
         additive = np.append(self.weights.curve, self.weights.line)[inputs.function_owner]
         own = self.weights.joint + inputs.functions**2 @ additive
@@ -122,7 +121,7 @@ class ProcessMechanism:
     def loss_without(self, parent: int) -> float:
         """Return the share of the target's variance that is lost without a parent, at rows that are left out."""
         others = np.delete(np.arange(self.X.shape[1]), parent)
-        fits = ProcessFits(self._inputs(self.X), _standardised(self.y))
+        fits = ProcessFits(self._inputs(self.X), _standardised(self.y), 1 / self.counts)
         fitted = fits.fit(others, lifted(self.weights.of(others)), REFIT_STEPS)
         spread = mean_and_spread(self.y)[1] or 1.0
         lost = np.mean(fitted.left_out.astype(np.float64) ** 2) - np.mean((self.left_out / spread) ** 2)
@@ -165,20 +164,44 @@ def fit_process(
     start : Weights, optional
         From which the fit starts.
     """
-    if len(X) > MOST_ROWS_FITTED:
-        rows = drawn_rows(np.column_stack([X, y]), 0, MOST_ROWS_FITTED)
-        X, y = X[rows], y[rows]
+    X, y, counts = _distinct(X, y)
     p = X.shape[1]
-    terms = tuple(column_term(column, N_SPLINES, nominal=j in nominal) for j, column in enumerate(X.T))
-    inputs, target = _inputs(X, X, terms, nominal), _standardised(y)
+    inputs, target = _inputs(X, X, _terms(X, nominal), nominal), _standardised(y)
     begin = even_weights(p) if start is None else lifted(start)
     single = inputs._replace(columns=inputs.columns.astype(np.float32), functions=inputs.functions.astype(np.float32))
-    fitted = ProcessFits(single, target).fit(np.arange(p), begin, FIT_STEPS)
-    process, spread = Process(inputs, target), mean_and_spread(y)[1]
-    weights = fitted.weights if len(fitted.candidates) == p else begin
+    weights = ProcessFits(single, target, 1 / counts).fit(np.arange(p), begin, FIT_STEPS).weights
+    return with_weights(X, y, nominal, weights)
+
+
+def with_weights(
+    X: NDArray[np.float64], y: NDArray[np.float64], nominal: Collection[int], weights: Weights
+) -> ProcessMechanism:
+    """Regress a target on all columns at once, with given weights.
+
+    Rows that repeat another, as in a bootstrap sample, count as one whose noise has the variance of their mean: as rows
+    of their own, they would say that there is no noise.
+    """
+    X, y, counts = _distinct(X, y)
+    terms = _terms(X, nominal)
+    process = Process(_inputs(X, X, terms, nominal), _standardised(y), 1 / counts)
     alpha = process.coefficients(weights).astype(np.float64)
-    left_out = spread * process.evaluate(weights).left_out.astype(np.float64)
-    return ProcessMechanism(X.copy(), y.copy(), terms, tuple(nominal), weights, alpha, left_out)
+    left_out = mean_and_spread(y)[1] * process.evaluate(weights).left_out.astype(np.float64)
+    return ProcessMechanism(X, y, counts, terms, tuple(nominal), weights, alpha, left_out)
+
+
+def _distinct(
+    X: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the distinct rows, 2,000 at most, and how often each occurs."""
+    rows, counts = np.unique(np.column_stack([X, y]), axis=0, return_counts=True)
+    if len(rows) > MOST_ROWS_FITTED:
+        drawn = drawn_rows(rows, 0, MOST_ROWS_FITTED)
+        rows, counts = rows[drawn], counts[drawn]
+    return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, -1]), counts.astype(np.float64)
+
+
+def _terms(X: NDArray[np.float64], nominal: Collection[int]) -> tuple[ColumnTerm, ...]:
+    return tuple(column_term(column, N_SPLINES, nominal=j in nominal) for j, column in enumerate(X.T))
 
 
 def _inputs(

@@ -19,8 +19,8 @@ class TargetFit(NamedTuple):
     """The kept parents of one target with their statistics, and the interacting pairs among them.
 
     robust: whether the tests were robust; unsettled: whether the residual suggests that they should have been. gap,
-    converged: the state in which the lasso stopped. joint: the parents that act together in a Gaussian process, where
-    that decided; mechanism: the process, if it predicts the target better than an additive model does.
+    converged: the state in which the lasso stopped. by_process: whether a Gaussian process decided; joint: the parents
+    that act together in it; mechanism: the process, if it predicts the target better than an additive model does.
     """
 
     target: int
@@ -33,6 +33,7 @@ class TargetFit(NamedTuple):
     unsettled: bool = False
     gap: float = 0.0
     converged: bool = True
+    by_process: bool = False
     joint: Sequence[int] = ()
     mechanism: Mechanism | None = None
 
@@ -87,6 +88,7 @@ def united(fits: Sequence[TargetFit]) -> TargetFit:
         any(fit.unsettled for fit in fits),
         max(fit.gap for fit in fits),
         all(fit.converged for fit in fits),
+        any(fit.by_process for fit in fits),
         sorted({parent for fit in fits for parent in fit.joint}),
     )
 

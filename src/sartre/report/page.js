@@ -274,7 +274,7 @@
     const known = pair.p_value === null ? "" : ` (p = ${number(pair.p_value)})`;
     return [
       html("p", { class: "note" }, `${names[pair.first]} and ${names[pair.second]} act together on ${names[pair.target]}${known}: ` +
-        `their joint effect beyond the sum of both${pair.others.length ? `, with ${pair.others.map((j) => names[j]).join(", ")} at the median` : ""}. Blue raises ${names[pair.target]}, orange lowers it, by at most ${number(largest)} standard deviations.`),
+        `their joint effect beyond the sum of both${pair.others.length ? `, with ${pair.others.map((j) => names[j]).join(", ")} at the median or most frequent level` : ""}. Blue raises ${names[pair.target]}, orange lowers it, by at most ${number(largest)} standard deviations.`),
       svg("svg", { viewBox: "0 0 420 264", role: "img", class: "heat", "aria-label": `Joint effect of ${names[pair.first]} and ${names[pair.second]}` }, ...cells, ...frame.parts),
     ];
   }

@@ -41,8 +41,12 @@ def refitted(model: StructuralModel) -> StructuralModel:
 
 def with_mechanisms(model: StructuralModel, mechanisms: Mapping[str, Mechanism]) -> StructuralModel:
     """Return the model with these mechanisms, by name."""
-    model = replace(model, mechanisms=dict(mechanisms))
-    return replace(model, predicted=predict(model, model.table.values))
+    model, values = replace(model, mechanisms=dict(mechanisms)), model.table.values
+    predicted = predict(model, values)
+    for j, name in enumerate(model.names):  # a process predicts a row that it was fitted to as if that were left out
+        residual = mechanisms[name].residuals(values[:, parent_columns(model.graph, name)], values[:, j])
+        predicted[:, j] += (values[:, j] - predicted[:, j]) - residual
+    return replace(model, predicted=predicted)
 
 
 def predict(model: StructuralModel, values: NDArray[np.float64]) -> NDArray[np.float64]:

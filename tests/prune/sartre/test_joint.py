@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sartre import CausalDiscovery
+from sartre import CausalDiscovery, Knowledge
 from sartre.data.checks import as_table
 from sartre.order import FixedOrder
 from sartre.prune import SARTRE
@@ -133,6 +133,9 @@ def test_the_model_uses_the_process_as_its_mechanism(tmp_path):
     truth = 3 * np.tanh(2 * frame["c"]) * np.tanh(2 * frame["a"]) * np.tanh(2 * frame["d"])
     predicted = mechanism.predict(frame[["a", "c", "d"]].to_numpy())
     assert np.corrcoef(predicted, truth)[0, 1] > 0.95
+    assert (
+        0.9 < model.scm_.residuals["y"].std() < 2.0
+    )  # 1.0 in truth; that of rows which are left out, not of those that were fitted
     assert model.scm_.do({"a": 1.0, "c": 1.0, "d": 1.0}).sample(300, random_state=0)["y"].mean() > 2.0
     model.report(tmp_path / "report.html", frame)
     (surface,) = _interactions(model, Drawing.of(model.graph_, as_table(frame), model.mechanisms(frame)))
@@ -145,3 +148,36 @@ def test_the_model_uses_the_process_as_its_mechanism(tmp_path):
 def test_a_path_has_joint_parents_and_no_mechanisms():
     path = SARTRE(joint=True).path(joint_table(), range(5), values=[1e-4, 1e-2])
     assert sorted(path.loc[path["level"] == 1e-2, "source"]) == ["x0", "x1", "x2"]
+
+
+def test_parents_that_act_alone_are_not_said_to_act_jointly():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([joint_table(600)[:, :4], rng.normal(size=600)])
+    X[:, 4] = 3 * np.prod(np.tanh(2 * X[:, :3]), axis=1) + 2 * X[:, 3] + rng.normal(size=600) / 3
+    pruner = SARTRE(joint=True).fit(X, range(5))
+    assert parents(pruner, 4) == [0, 1, 2, 3]
+    assert sorted(pruner.joint_terms_["parents"][0]) == ["x0", "x1", "x2"]
+
+
+def test_a_required_constant_and_rare_levels_leave_models_usable():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(joint_table(450), columns=list("abcde"))
+    frame["k"] = 1.0
+    knowledge = Knowledge(required=[("k", "e")])
+    model = CausalDiscovery(order=FixedOrder(list("kabcde")), prune=SARTRE(joint=True), knowledge=knowledge)
+    with pytest.warns(UserWarning, match="Constant columns"):
+        model.fit(frame)
+    assert model.prune_step_.mechanisms_ == {}
+    assert model.diagnostics_ is not None
+    frame["k"] = pd.Categorical(rng.choice(list("pqrstu"), p=[0.02, 0.32, 0.02, 0.3, 0.02, 0.32], size=450))
+    frame["e"] *= frame["k"].map({"q": -2.0, "u": 2.0}).astype(float).fillna(0.5)
+    model = CausalDiscovery(order=FixedOrder(list("kabcde")), prune=SARTRE(joint=True)).fit(frame)
+    assert "k" in model.graph_.parents("e")
+    assert "e" not in model.prune_step_.mechanisms_
+
+
+def test_hardly_any_noise_whose_variance_follows_a_parent():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(450, 5))
+    y = X[:, :3].sum(axis=1) + 1e-3 * np.exp(X[:, 0]) * rng.normal(size=450)
+    assert parents(SARTRE(joint=True).fit(np.column_stack([X, y]), range(6)), 5) == [0, 1, 2]

@@ -184,6 +184,8 @@ class Exploration:
     climb : Climb
     margin : float
         What another start must gain over the first.
+    first : sequence of ints
+        The best order until a climb has begun.
 
     Attributes
     ----------
@@ -194,8 +196,8 @@ class Exploration:
         Escapes, and those since the last that found a better order.
     """
 
-    def __init__(self, climb: Climb, margin: float) -> None:
-        self.best: list[int] = []
+    def __init__(self, climb: Climb, margin: float, first: Sequence[int] = ()) -> None:
+        self.best: list[int] = list(first)
         self.starts: list[tuple[float, float]] = []
         self.n_escapes = self.n_vain = 0
         self._climb, self._margin, self._lowest = climb, margin, np.inf

@@ -79,9 +79,10 @@ class OrderSearch(BaseEstimator):
         One row per start: ``start``, the name of the orderer or "random", ``score``, that of its order, and
         ``climbed_to``, the score where the climb from it ended. If these differ much, one climb is not enough.
     n_sweeps_, n_moves_, n_escapes_, n_evaluations_ : int
-        Of all climbs together; the last is the number of local scores that were computed.
+        Of all climbs from starts and escapes; the last is the number of local scores that were computed.
     has_spread_ : bool
-        Whether residuals were divided by a spread, because the sizes of most of them follow other variables.
+        Whether residuals were divided by a spread, because the sizes of most of them follow other variables; functions
+        that no block can fit look the same.
     interrupted_ : bool
         Whether Ctrl-C ended the search.
 
@@ -172,14 +173,13 @@ class OrderSearch(BaseEstimator):
             return Climb(score, lambda v, inside: scores(v, inside).used, before_varied, TOLERANCE / n)
 
         climb = fresh_climb()
-        exploration = Exploration(climb, START_TOLERANCE * d / n)
+        exploration = Exploration(climb, START_TOLERANCE * d / n, starts[0])
         self.interrupted_ = False
         try:
             if densities is not None:
-                climb.run(starts[0])
-                if densities.look_for_spread(_dependences(scores, climb.order)):
-                    climb = fresh_climb()
-                    exploration = Exploration(climb, START_TOLERANCE * d / n)
+                first = fresh_climb()
+                first.run(starts[0])
+                densities.look_for_spread(_dependences(scores, first.order))
             for order in starts:
                 exploration.start(order)
             limit = scores.n_evaluations + effort.evaluations * d

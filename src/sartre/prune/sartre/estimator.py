@@ -380,9 +380,12 @@ class SARTRE(BaseEstimator):
                 [(names[a], names[b], names[fit.target], p_value) for fit in fits for a, b, p_value in fit.pairs],
                 columns=["first", "second", "target", "p_value"],
             )
-            self.mechanisms_ = {names[fit.target]: fit.mechanism for fit in fits if fit.mechanism is not None}
+            added = self.adjacency_matrix_.sum(axis=0) > [len(fit.parents) for fit in sorted(fits, key=_target_of)]
+            self.mechanisms_ = {
+                names[fit.target]: fit.mechanism for fit in fits if fit.mechanism is not None and not added[fit.target]
+            }
             self.joint_terms_ = pd.DataFrame(
-                [(names[fit.target], [names[j] for j in fit.joint]) for fit in fits if fit.joint],
+                [(names[fit.target], [names[j] for j in fit.joint]) for fit in fits if fit.by_process],
                 columns=["target", "parents"],
             )
         return self
@@ -441,3 +444,7 @@ def _sizes(table: Table, edges: OrderedEdges) -> NDArray[np.intp]:
     heard = ~table.silent
     found = [(heard[parents].sum(), heard[required].sum()) for _, parents, required in _targets(table, edges)]
     return np.array(found, dtype=np.intp).reshape(-1, 2)
+
+
+def _target_of(fit: TargetFit) -> int:
+    return fit.target

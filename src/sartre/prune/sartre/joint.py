@@ -14,7 +14,6 @@ for normal scores, as in `robust.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -182,17 +181,16 @@ class JointSearch:
             robust=self._shared.robust,
             gap=fit.gap,
             converged=fit.converged,
-            joint=parents[best.weights.within > 0].tolist() if best.weights.joint > 0 else [],
+            joint=parents[best.weights.act_jointly].tolist(),
+            by_process=True,
         )
 
 
-def better_process(
-    X: NDArray[np.float64], y: NDArray[np.float64], nominal: Collection[int], start: Weights
-) -> ProcessMechanism | None:
+def better_process(X: NDArray[np.float64], y: NDArray[np.float64], start: Weights) -> ProcessMechanism | None:
     """Return the process of a target on its parents (n, p), or None if additive models miss rows left out by less."""
-    process = fit_process(X, y, nominal, start)
+    process = fit_process(X, y, start=start)
     additive = np.empty(len(y))
     for fold in range(FOLDS):
         held = np.arange(len(y)) % FOLDS == fold
-        additive[held] = fit_mechanism(X[~held], y[~held], nominal=nominal).residuals(X[held], y[held])
+        additive[held] = fit_mechanism(X[~held], y[~held]).residuals(X[held], y[held])
     return process if np.mean(process.left_out**2) < np.mean(additive**2) else None

@@ -195,4 +195,4 @@ class SummedPruning:
 
 def _needs_sample(fit: TargetFit) -> bool:
     """Return whether the sample decides on a target: sums know nothing of pairs, joint effects and robust tests."""
-    return bool(fit.pairs or fit.joint or fit.robust)
+    return bool(fit.pairs or fit.by_process or fit.robust)

@@ -196,14 +196,13 @@ class AutomaticPruning:
 
     def _with_mechanism(self, response: NDArray[np.float64], fit: TargetFit, weights: Weights | None) -> TargetFit:
         """Add the process of a target, if one decided on it and predicts better than an additive model."""
-        if weights is None or len(fit.parents) == 0:
-            return fit
+        if weights is None or len(fit.parents) == 0 or set(fit.parents.tolist()) & self._table.nominal:
+            return fit  # the levels of a table whose rare ones were merged are not those that a mechanism is asked for
         table, rows = self._table, self._rows
         places = np.array(sorted(range(len(fit.parents)), key=lambda k: table.names[fit.parents[k]]), dtype=np.intp)
         columns = fit.parents[places]
-        nominal = [k for k, j in enumerate(columns.tolist()) if j in table.nominal]
         X = table.values[np.ix_(rows, columns)]
-        return fit._replace(mechanism=better_process(X, response[rows], nominal, weights.of(places)))
+        return fit._replace(mechanism=better_process(X, response[rows], weights.of(places)))
 
     @cached_property
     def _rows(self) -> NDArray[np.intp]:
