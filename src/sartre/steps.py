@@ -129,7 +129,7 @@ def findings_of(pruner: Any) -> Findings:
 class Mechanism(Protocol):
     """The fitted function f(parents) of one target, in the units of the columns.
 
-    It keeps coefficients, not the table; a Gaussian process keeps the parents' values at the rows that it was fitted to.
+    It keeps coefficients, not the table; a Gaussian process keeps the parents' values at the rows it was fitted to.
 
     Its arguments are the parents in the order of their names: column k of `X` holds the values of parent k.
     """
