@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from sartre.additive.mechanism import N_SPLINES, ColumnTerm, Curve, column_term
 from sartre.data.row_sample import drawn_rows
-from sartre.data.table import mean_and_spread
+from sartre.data.table import mean_and_spread, standardise
 from sartre.process.constants import FIT_STEPS, MOST_ROWS_FITTED, REFIT_STEPS
 from sartre.process.fits import ProcessFits, even_weights, lifted
 from sartre.process.likelihood import (
@@ -121,7 +121,7 @@ class ProcessMechanism:
     def loss_without(self, parent: int) -> float:
         """Return the share of the target's variance that is lost without a parent, at rows that are left out."""
         others = np.delete(np.arange(self.X.shape[1]), parent)
-        fits = ProcessFits(self._inputs(self.X), _standardised(self.y), 1 / self.counts)
+        fits = ProcessFits(self._inputs(self.X), standardise(self.y), 1 / self.counts)
         fitted = fits.fit(others, lifted(self.weights.of(others)), REFIT_STEPS)
         spread = mean_and_spread(self.y)[1] or 1.0
         lost = np.mean(fitted.left_out.astype(np.float64) ** 2) - np.mean((self.left_out / spread) ** 2)
@@ -166,7 +166,7 @@ def fit_process(
     """
     X, y, counts = _distinct(X, y)
     p = X.shape[1]
-    inputs, target = _inputs(X, X, _terms(X, nominal), nominal), _standardised(y)
+    inputs, target = _inputs(X, X, _terms(X, nominal), nominal), standardise(y)
     begin = even_weights(p) if start is None else lifted(start)
     single = inputs._replace(columns=inputs.columns.astype(np.float32), functions=inputs.functions.astype(np.float32))
     weights = ProcessFits(single, target, 1 / counts).fit(np.arange(p), begin, FIT_STEPS).weights
@@ -183,7 +183,7 @@ def with_weights(
     """
     X, y, counts = _distinct(X, y)
     terms = _terms(X, nominal)
-    process = Process(_inputs(X, X, terms, nominal), _standardised(y), 1 / counts)
+    process = Process(_inputs(X, X, terms, nominal), standardise(y), 1 / counts)
     alpha = process.coefficients(weights).astype(np.float64)
     left_out = mean_and_spread(y)[1] * process.evaluate(weights).left_out.astype(np.float64)
     return ProcessMechanism(X, y, counts, terms, tuple(nominal), weights, alpha, left_out)
@@ -221,8 +221,3 @@ def _inputs(
             columns = np.nan_to_num((column[:, None] - mean) / (spread or 1.0))
         seen.append(Candidate(columns, functions, term.roughness))
     return gathered(seen, np.float64)
-
-
-def _standardised(y: NDArray[np.float64]) -> NDArray[np.float64]:
-    mean, spread = mean_and_spread(y)
-    return (y - mean) / (spread or 1.0)

@@ -82,7 +82,8 @@ def warn_outside(name: str, values: NDArray[np.float64] | float, data: NDArray[n
     if far.size:
         warnings.warn(
             f"'{name}' is set to {far[0]:g}, but the data range only from {low:g} to {high:g}. Beyond the data, the "
-            "mechanisms continue as straight lines (those of pairs as constants), which no row supports. Stay within "
+            "mechanisms continue as straight lines (those of pairs as constants, the joint part of a Gaussian process "
+            "towards zero), which no row supports. Stay within "
             "the data.",
             UserWarning,
             stacklevel=4,

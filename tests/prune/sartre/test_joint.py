@@ -145,7 +145,7 @@ def test_the_model_uses_the_process_as_its_mechanism(tmp_path):
     assert len(surface["effect"]) == 24
 
 
-def test_a_path_has_joint_parents_and_no_mechanisms():
+def test_a_path_has_joint_parents():
     path = SARTRE(joint=True).path(joint_table(), range(5), values=[1e-4, 1e-2])
     assert sorted(path.loc[path["level"] == 1e-2, "source"]) == ["x0", "x1", "x2"]
 
