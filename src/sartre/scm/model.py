@@ -35,8 +35,8 @@ class StructuralModel:
     Each f_j is a sum of smooth functions of the parents and of the named pairs of parents (`additive/mechanism.py`) or,
     where the pruner found one, a Gaussian process (`process/mechanism.py`); the noise is resampled from the residuals
     of the training rows. All results assume that the graph is correct: each edge is real and points the right way, and
-    there is no hidden common cause. Beyond the data, the functions are straight lines (those of pairs are constant, and the joint part of a process returns to zero), which nothing
-    supports: an intervention there gives a warning.
+    there is no hidden common cause. Beyond the data, the functions are straight lines (those of pairs are constant, and
+    the joint part of a process returns to zero), which nothing supports: an intervention there gives a warning.
 
     Attributes
     ----------
