@@ -1,6 +1,7 @@
 """Distances between a true graph and a guess: always ``(truth, guess)``, always row -> column.
 
-A graph is a `Dag` or a square matrix of 0 and 1 in which ``A[i, j] = 1`` means that i is a cause of j.
+A graph is a `Dag` or a square matrix of 0 and 1 in which ``A[i, j] = 1`` means that i is a cause of j. `shd` and the
+shares of edges also take a `Pdag`, for instance the truth's `Dag.cpdag`: a line is right where the other has a line.
 `Dag` objects and data frames with labels are aligned by the names of their variables, everything else by position.
 """
 
@@ -17,12 +18,13 @@ from sartre.data.checks import as_table
 from sartre.data.labels import by_label
 from sartre.graph.dag import Dag
 from sartre.graph.paths import alignment
+from sartre.graph.pdag import Pdag
 from sartre.knowledge.masks import check_order
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    Graph: TypeAlias = Dag | ArrayLike | pd.DataFrame
+    Graph: TypeAlias = Dag | Pdag | ArrayLike | pd.DataFrame
 
 Distance = Literal["sid", "parent_aid", "ancestor_aid", "oset_aid"]
 EDGE_DIRECTION = "from row to column"  # this is gadjid's name for A[i, j] = 1 meaning i -> j
@@ -52,6 +54,8 @@ def shd(truth: Graph, guess: Graph, reversal: Literal[1, 2] = 1) -> int:
     >>> guess = Dag.from_edges([("b", "a"), ("b", "c")])
     >>> shd(truth, guess), shd(truth, guess, reversal=2)
     (1, 2)
+    >>> shd(truth.cpdag(), guess.cpdag()), shd(truth.cpdag(), guess)
+    (0, 2)
     """
     if reversal not in (1, 2):
         raise ValueError(f"The 'reversal' parameter of shd must be 1 or 2. Got {reversal!r} instead.")
@@ -143,8 +147,8 @@ def edge_precision(truth: Graph, guess: Graph) -> float:
     >>> edge_precision(truth, Dag.from_edges([("a", "b")], ["a", "b", "c"]))
     1.0
     """
-    true, guessed = _matrices(truth, guess)
-    return _share(int((true & guessed).sum()), int(guessed.sum()))
+    right, _, n_guessed = _edge_counts(truth, guess)
+    return _share(right, n_guessed)
 
 
 def edge_recall(truth: Graph, guess: Graph) -> float:
@@ -158,8 +162,8 @@ def edge_recall(truth: Graph, guess: Graph) -> float:
     >>> edge_recall(truth, Dag.from_edges([("a", "b")], ["a", "b", "c"]))
     0.5
     """
-    true, guessed = _matrices(truth, guess)
-    return _share(int((true & guessed).sum()), int(true.sum()))
+    right, n_true, _ = _edge_counts(truth, guess)
+    return _share(right, n_true)
 
 
 def edge_f1(truth: Graph, guess: Graph) -> float:
@@ -173,8 +177,8 @@ def edge_f1(truth: Graph, guess: Graph) -> float:
     >>> edge_f1(truth, Dag.from_edges([("a", "b"), ("c", "b")]))
     0.5
     """
-    true, guessed = _matrices(truth, guess)
-    return _share(2 * int((true & guessed).sum()), int(true.sum()) + int(guessed.sum()))
+    right, n_true, n_guessed = _edge_counts(truth, guess)
+    return _share(2 * right, n_true + n_guessed)
 
 
 def order_divergence(truth: Graph, order: Iterable[int | str]) -> int:
@@ -236,7 +240,17 @@ def sortability(X: Any, dag: Graph) -> Sortability:
     return Sortability(alignment(adjacency, variance)[0], alignment(adjacency, explained_by_others(table))[0])
 
 
+def _edge_counts(truth: Graph, guess: Graph) -> tuple[int, int, int]:
+    """Return how many edges both graphs have, arrows alike and lines alike, and how many each of them has."""
+    true, guessed = _matrices(truth, guess)
+    same = (true == guessed) & (true == guessed).T
+    joined, guess_joined = np.triu(true | true.T), np.triu(guessed | guessed.T)
+    return int((joined & same).sum()), int(joined.sum()), int(guess_joined.sum())
+
+
 def _mistakes(distance: Distance, truth: Graph, guess: Graph) -> int:
+    for graph, role in ((truth, "truth"), (guess, "guess")):
+        _as_dag(graph, role)
     true, guessed = _matrices(truth, guess)
     if len(true) < 2:
         return 0  # there is no pair to get wrong, and gadjid requires one
@@ -248,7 +262,7 @@ def _mistakes(distance: Distance, truth: Graph, guess: Graph) -> int:
 
 def _matrices(truth: Graph, guess: Graph) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return both adjacency matrices, row -> column, over the same variables in the same order."""
-    (true, true_named), (guessed, guess_named) = _as_dag(truth, "truth"), _as_dag(guess, "guess")
+    (true, true_named), (guessed, guess_named) = _as_graph(truth, "truth"), _as_graph(guess, "guess")
     if len(true) != len(guessed):
         raise ValueError(
             f"'truth' and 'guess' must have the same variables. Got {len(true)} and {len(guessed)} variables."
@@ -258,8 +272,15 @@ def _matrices(truth: Graph, guess: Graph) -> tuple[NDArray[np.bool_], NDArray[np
     return true.adjacency.astype(bool), guessed.adjacency.astype(bool)
 
 
+def _as_graph(graph: Graph, role: str) -> tuple[Dag | Pdag, bool]:
+    """Return a graph, which may have lines, and whether its variables have names of their own."""
+    return (graph, True) if isinstance(graph, Pdag) else _as_dag(graph, role)
+
+
 def _as_dag(graph: Graph, role: str) -> tuple[Dag, bool]:
     """Return a graph, and whether its variables have names of their own."""
+    if isinstance(graph, Pdag):
+        raise TypeError(f"'{role}' must be a directed graph here. Got a Pdag; only shd and shares of edges take one.")
     if isinstance(graph, Dag):
         return graph, True
     matrix, names = by_label(role, graph)

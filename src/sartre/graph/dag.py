@@ -1,4 +1,4 @@
-"""A directed acyclic graph with names: the only file that knows what an adjacency matrix means.
+"""Directed acyclic graphs with names, and what an adjacency matrix means.
 
 ``A[i, j] = 1`` means that variable ``i`` is a cause of variable ``j``: row -> column, everywhere.
 """
@@ -17,6 +17,8 @@ from sartre.compute.files import reading, write_text_atomically
 from sartre.data.checks import check_unique, default_names
 from sartre.data.labels import by_label
 from sartre.graph import formats
+from sartre.graph.equivalence import compelled, separated
+from sartre.graph.pdag import Pdag
 from sartre.settings import listed
 
 if TYPE_CHECKING:
@@ -169,6 +171,54 @@ class Dag:
     def topological_order(self) -> list[str]:
         """Return the names, causes before effects, in an order that stays close to the column order."""
         return [self._names[i] for i in self._sorted()]
+
+    def cpdag(self) -> Pdag:
+        """Return the graph with lines where some graph of the same Markov equivalence class has the edge turned.
+
+        Of a linear relation with normal noise, observations can tell no more than this.
+
+        Examples
+        --------
+        >>> Dag.from_edges([("a", "b"), ("b", "c"), ("c", "d"), ("e", "d")]).cpdag()
+        Pdag: 5 variables, 2 arrows, 2 lines
+          c -> d
+          e -> d
+          a -- b
+          b -- c
+        """
+        fixed = compelled(self._adjacency.astype(bool))
+        return self.with_lines((a, b) for a, b in self.edges if not fixed[self._position(a), self._position(b)])
+
+    def with_lines(self, edges: Iterable[tuple[str, str]]) -> Pdag:
+        """Return the graph with lines in place of some of its edges.
+
+        Examples
+        --------
+        >>> Dag.from_edges([("a", "b"), ("b", "c")]).with_lines([("a", "b")])
+        Pdag: 3 variables, 1 arrows, 1 lines
+          b -> c
+          a -- b
+        """
+        lines = set(edges)
+        missing = lines - set(self.edges)
+        if missing:
+            source, target = min(missing)
+            raise ValueError(f"'edges' must be edges of the graph. Got {source} -> {target}, which it does not have.")
+        return Pdag(
+            self._names, [edge for edge in self.edges if edge not in lines], sorted(lines, key=self.edges.index)
+        )
+
+    def d_separated(self, first: Iterable[str], second: Iterable[str], given: Iterable[str] = ()) -> bool:
+        """Return whether two sets of variables are independent, given a third, in every distribution of the graph.
+
+        Examples
+        --------
+        >>> dag = Dag.from_edges([("rain", "wet"), ("sprinkler", "wet")])
+        >>> dag.d_separated(["rain"], ["sprinkler"]), dag.d_separated(["rain"], ["sprinkler"], ["wet"])
+        (True, False)
+        """
+        sets = [[self._position(name) for name in names] for names in (first, second, given)]
+        return separated(self._adjacency.astype(bool), *sets)
 
     def reindex(self, names: Sequence[str]) -> Dag:
         """Return the same graph with its variables in another order."""

@@ -55,8 +55,8 @@ _DOT = _Language("DOT", ("digraph",), r'"(?:\\.|[^"\\])*"', lambda text: re.sub(
 _DAGITTY = _Language("DAGitty", ("dag", "digraph"), r'"(?:\\"|[^"])*"', lambda text: text.replace('\\"', '"'))
 
 
-def write_dot(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
-    r"""Return a graph in Graphviz's DOT language.
+def write_dot(names: Sequence[str], edges: Iterable[tuple[str, str]], lines: Iterable[tuple[str, str]] = ()) -> str:
+    r"""Return a graph in Graphviz's DOT language; lines are edges without arrowheads.
 
     Examples
     --------
@@ -69,10 +69,11 @@ def write_dot(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
     }
     """
     quoted = {name: '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"' for name in names}
-    return _written("digraph {\n  // " + CONVENTION, quoted, edges)
+    undirected = [f"  {quoted[a]} -> {quoted[b]} [dir=none];" for a, b in lines]
+    return _written("digraph {\n  // " + CONVENTION, quoted, edges, undirected)
 
 
-def write_dagitty(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
+def write_dagitty(names: Sequence[str], edges: Iterable[tuple[str, str]], lines: Iterable[tuple[str, str]] = ()) -> str:
     """Return a graph in the language of dagitty.net and R's dagitty, which has no comments to state the convention.
 
     Examples
@@ -91,7 +92,8 @@ def write_dagitty(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str
                 "backslash. Rename it."
             )
     quoted = {name: '"' + name.replace('"', '\\"') + '"' for name in names}
-    return _written("dag {", quoted, edges)
+    undirected = [f"  {quoted[a]} -- {quoted[b]};" for a, b in lines]
+    return _written("pdag {" if undirected else "dag {", quoted, edges, undirected)
 
 
 def write_gml(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
@@ -261,10 +263,12 @@ def read_dagitty(text: str) -> Parsed:
     return _parsed(text, _DAGITTY)
 
 
-def _written(opening: str, quoted: dict[str, str], edges: Iterable[tuple[str, str]]) -> str:
+def _written(
+    opening: str, quoted: dict[str, str], edges: Iterable[tuple[str, str]], undirected: Sequence[str] = ()
+) -> str:
     lines = [f"  {name};" for name in quoted.values()]
     lines += [f"  {quoted[source]} -> {quoted[target]};" for source, target in edges]
-    return "\n".join([opening, *lines, "}", ""])
+    return "\n".join([opening, *lines, *undirected, "}", ""])
 
 
 def _tokens(text: str, language: _Language) -> list[str]:

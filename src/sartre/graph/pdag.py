@@ -1,0 +1,172 @@
+"""Graphs in which some edges have no direction, with names.
+
+``A[i, j] = 1`` means that variable ``i`` is a cause of variable ``j``, or that a line joins them: it is then 1 at
+``[j, i]`` too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sartre.data.checks import check_unique
+from sartre.graph import formats
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+_REPR_EDGES = 12
+
+
+class Pdag:
+    """A partially directed acyclic graph over named variables.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The variables.
+    arrows : iterable of pairs of names
+        Cause first.
+    lines : iterable of pairs of names
+        Edges whose direction is not decided, either way round.
+
+    Examples
+    --------
+    >>> graph = Pdag(["a", "b", "c"], arrows=[("b", "c")], lines=[("a", "b")])
+    >>> graph
+    Pdag: 3 variables, 1 arrows, 1 lines
+      b -> c
+      a -- b
+    >>> graph.adjacency.tolist()
+    [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
+    >>> print(graph.to_dagitty(), end="")
+    pdag {
+      "a";
+      "b";
+      "c";
+      "b" -> "c";
+      "a" -- "b";
+    }
+    """
+
+    __slots__ = ("_arrows", "_lines", "_names")
+
+    def __init__(
+        self, names: Sequence[str], arrows: Iterable[tuple[str, str]] = (), lines: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        check_unique(names)
+        self._names, self._arrows, self._lines = list(names), list(arrows), list(lines)
+        self._check_edges()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the variables."""
+        return list(self._names)
+
+    @property
+    def arrows(self) -> list[tuple[str, str]]:
+        """The edges with a direction, cause first."""
+        return list(self._arrows)
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """The edges without a direction."""
+        return list(self._lines)
+
+    @property
+    def adjacency(self) -> NDArray[np.uint8]:
+        """1 where row -> column; both ways round for a line. Shape (d, d)."""
+        matrix = np.zeros((len(self), len(self)), dtype=np.uint8)
+        place = self._places()
+        for a, b in self._both_ways():
+            matrix[place[a], place[b]] = 1
+        return matrix
+
+    def reindex(self, names: Sequence[str]) -> Pdag:
+        """Return the same graph with its variables in another order."""
+        if sorted(names) != sorted(self._names):
+            raise ValueError(f"'names' must be the variables of this graph, {', '.join(self._names)}. Got {names!r}.")
+        return Pdag(names, self._arrows, self._lines)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return a networkx graph in which a line is two edges, one each way, as in `adjacency`."""
+        return formats.directed(self._names, self._both_ways())[1]
+
+    def to_causal_learn(self) -> NDArray[np.int64]:
+        """Return causal-learn's matrix of endpoints: for i -> j, -1 at [i, j] and 1 at [j, i]; for a line, -1 twice."""
+        directed = self.adjacency.astype(np.int64)
+        return np.where(directed & directed.T, -1, directed.T - directed)
+
+    def to_gml(self) -> str:
+        """Return the graph of `to_networkx` as GML."""
+        return formats.write_gml(self._names, self._both_ways())
+
+    def to_graphml(self) -> str:
+        """Return the graph of `to_networkx` as GraphML."""
+        return formats.write_graphml(self._names, self._both_ways())
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT language, lines without arrowheads."""
+        return formats.write_dot(self._names, self._arrows, self._lines)
+
+    def to_dagitty(self) -> str:
+        """Return the graph in the language of dagitty.net and R's dagitty."""
+        return formats.write_dagitty(self._names, self._arrows, self._lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, ready for JSON."""
+        arrows, lines = ([list(edge) for edge in edges] for edges in (self._arrows, self._lines))
+        return {"convention": formats.CONVENTION, "nodes": self.names, "arrows": arrows, "lines": lines}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Pdag:
+        """Read the result of `to_dict`."""
+        for key in ("nodes", "arrows", "lines"):
+            if key not in data:
+                raise ValueError(f"A stored Pdag must have the key '{key}'. Got only {', '.join(data)}.")
+        return cls(data["nodes"], map(tuple, data["arrows"]), map(tuple, data["lines"]))
+
+    def _check_edges(self) -> None:
+        """Refuse unknown names, pairs that are joined twice, and cycles of arrows."""
+        causes: dict[str, list[str]] = {name: [] for name in self._names}
+        for a, b in [*self._arrows, *self._lines]:
+            if a == b or a not in causes or b not in causes:
+                raise ValueError(f"An edge must join two variables of the graph. Got {a!r} and {b!r}.")
+        pairs = [frozenset(edge) for edge in [*self._arrows, *self._lines]]
+        if len(set(pairs)) < len(pairs):
+            twice = next(edge for k, edge in enumerate(pairs) if edge in pairs[:k])
+            raise ValueError(f"Two variables have one edge at most. Got several for {' and '.join(sorted(twice))}.")
+        for a, b in self._arrows:
+            causes[b].append(a)
+        try:
+            TopologicalSorter(causes).prepare()
+        except CycleError as error:
+            raise ValueError(f"The arrows must have no cycle. Got {' -> '.join(error.args[1])}.") from None
+
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self._names)}
+
+    def _both_ways(self) -> list[tuple[str, str]]:
+        return [*self._arrows, *self._lines, *((b, a) for a, b in self._lines)]
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pdag):
+            return NotImplemented
+        return set(self._names) == set(other._names) and set(self._both_ways()) == set(other._both_ways())
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self._names), frozenset(self._both_ways())))
+
+    def __repr__(self) -> str:
+        edges = [f"  {a} -> {b}" for a, b in self._arrows] + [f"  {a} -- {b}" for a, b in self._lines]
+        rest = len(edges) - _REPR_EDGES
+        more = [f"  ... and {rest} more"] if rest > 0 else []
+        head = f"Pdag: {len(self)} variables, {len(self._arrows)} arrows, {len(self._lines)} lines"
+        return "\n".join([head, *edges[:_REPR_EDGES], *more])

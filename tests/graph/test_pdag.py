@@ -1,0 +1,81 @@
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from sartre import Dag, Pdag
+from sartre.metrics import edge_f1, edge_precision, edge_recall, shd, sid
+
+
+@pytest.fixture
+def graph():
+    return Pdag(["a", "b", "c", "d"], arrows=[("b", "c"), ("a", "d")], lines=[("b", "a")])
+
+
+def test_a_line_has_no_direction(graph):
+    assert graph == Pdag(["b", "a", "d", "c"], arrows=[("a", "d"), ("b", "c")], lines=[("a", "b")])
+    assert hash(graph) == hash(graph.reindex(["d", "c", "b", "a"]))
+    assert graph != Dag.from_edges([("a", "b"), ("b", "c"), ("a", "d")]).with_lines([])
+    assert graph == Dag.from_edges([("a", "b"), ("b", "c"), ("a", "d")]).with_lines([("a", "b")])
+    assert "b -- a" in repr(graph)
+    assert "b -> c" in repr(graph)
+
+
+def test_a_line_must_be_an_edge_of_the_graph():
+    with pytest.raises(ValueError, match="Got a -> c, which it does not have"):
+        Dag.from_edges([("a", "b")], ["a", "b", "c"]).with_lines([("a", "c")])
+
+
+@pytest.mark.parametrize(
+    ("arrows", "lines", "complaint"),
+    [
+        ([("a", "z")], [], "must join two variables"),
+        ([], [("a", "a")], "must join two variables"),
+        ([("a", "b")], [("b", "a")], "one edge at most. Got several for a and b"),
+        ([("a", "b"), ("b", "c"), ("c", "a")], [], "no cycle"),
+    ],
+)
+def test_what_is_no_partially_directed_graph_is_refused(arrows, lines, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        Pdag(["a", "b", "c"], arrows, lines)
+
+
+def test_plain_data_and_back(graph):
+    assert Pdag.from_dict(json.loads(json.dumps(graph.to_dict()))) == graph
+    with pytest.raises(ValueError, match="must have the key 'lines'"):
+        Pdag.from_dict({"nodes": [], "arrows": []})
+
+
+def test_metrics_compare_arrows_with_arrows_and_lines_with_lines(graph):
+    truth = Dag.from_edges([("a", "b"), ("b", "c"), ("a", "d")])
+    assert shd(graph, truth) == shd(truth, graph) == 1
+    assert shd(graph, graph) == 0
+    assert edge_precision(truth, graph) == edge_recall(graph, truth) == edge_f1(graph, truth) == 2 / 3
+    assert shd(truth.cpdag(), graph) == 2
+    with pytest.raises(TypeError, match="only shd and shares of edges"):
+        sid(truth, graph)
+
+
+def test_exports_say_which_edges_have_no_direction(graph):
+    a, b = graph.names.index("a"), graph.names.index("b")
+    assert graph.adjacency[a, b] == graph.adjacency[b, a] == 1
+    ends = graph.to_causal_learn()
+    assert ends[a, b] == ends[b, a] == -1
+    assert ends[graph.names.index("c"), b] == 1
+    network = graph.to_networkx()
+    assert network.has_edge("a", "b")
+    assert network.has_edge("b", "a")
+    assert not network.has_edge("c", "b")
+    assert '"b" -> "a" [dir=none];' in graph.to_dot()
+    assert graph.to_dagitty().startswith("pdag {")
+    assert '"b" -- "a";' in graph.to_dagitty()
+    assert len(nx.parse_graphml(graph.to_graphml()).edges) == len(network.edges)
+    assert set(nx.parse_gml(graph.to_gml()).edges) == set(network.edges)
+
+
+def test_without_lines_the_exports_are_those_of_the_graph():
+    dag = Dag.from_edges([("a", "b")])
+    assert dag.with_lines([]).to_dagitty() == dag.to_dagitty()
+    assert dag.with_lines([]).to_dot() == dag.to_dot()
+    np.testing.assert_array_equal(dag.with_lines([]).adjacency, dag.adjacency)
