@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from sartre.additive.bases.splines import Spline, spline
 from sartre.additive.capacity import basis_size, strongest
 from sartre.additive.design import Rotation, level_basis, rotate, with_missing
 from sartre.additive.gram import Gram, gram_of_functions
-from sartre.additive.smoothing import solve_smooths, unexplained_share
+from sartre.additive.smoothing import Solved, lost_share, solve_smooths
 from sartre.data.table import mean_and_spread
 
 N_SPLINES = 10
@@ -168,12 +169,22 @@ class AdditiveMechanism:
         return np.zeros(len(x)) if term is None else term(x)
 
     def loss_without(self, parent: int) -> float:
-        """Return the share of the target's variance that is lost without a parent, with the others refitted."""
+        """Return the share of the target's variance that is lost without a parent, with the others refitted.
+
+        It allows for the degrees of freedom of both fits, so that what a parent explains by chance is not counted.
+        """
         others = np.array([k for k, term in enumerate(self.terms) if parent not in term.columns], dtype=np.intp)
         if self.gram is None or len(others) == len(self.terms):
             return 0.0
-        whole = unexplained_share(self.gram, 0, solve_smooths(self.gram, 0, np.arange(len(self.terms))))
-        return max(0.0, unexplained_share(self.gram, 0, solve_smooths(self.gram, 0, others)) - whole)
+        whole = self._whole
+        return lost_share(whole, solve_smooths(self.gram, 0, others, whole.log_lambda[others]))
+
+    @cached_property
+    def _whole(self) -> Solved:
+        """The fit of all terms, in units of the target's standard deviation; only asked for if there is a Gram."""
+        if self.gram is None:
+            raise ValueError("A mechanism without functions has no fit.")
+        return solve_smooths(self.gram, 0, np.arange(len(self.terms)))
 
     def _term(self, columns: tuple[int, ...]) -> FittedTerm | None:
         return next((term for term in self.terms if term.columns == columns), None)

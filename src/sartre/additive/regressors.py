@@ -90,21 +90,18 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
         variables = variables[first_of_copies(gram, variables)]
         variables = variables[strongest(gram, 0, variables)]
         self._centres, self._mechanism = [smooth.centres for smooth in splines], AdditiveMechanism(self.intercept_)
-        self._table = pd.DataFrame(
-            {"edf": 0.0, "ref_df": 0.0, "F": np.nan, "p_value": np.nan, "strength": 0.0}, index=range(d)
-        )
+        self._table = pd.DataFrame({"edf": 0.0, "ref_df": 0.0, "F": np.nan, "p_value": np.nan}, index=range(d))
         self.scale_ = spread**2
         if len(variables):
             fit = fit_smooths(gram, 0, variables)
-            self._table.iloc[variables] = np.column_stack(
-                [fit.edf, fit.ref_df, fit.statistic, fit.p_value, fit.strength]
-            )
+            self._table.iloc[variables] = np.column_stack([fit.edf, fit.ref_df, fit.statistic, fit.p_value])
             self.scale_ = fit.scale * spread**2
             fitted = []
             for j, beta, V in zip(variables.tolist(), fit.coefficients, fit.covariances, strict=True):
                 term = ColumnTerm(splines[j], 0, knows_missing=False, rotation=binned_rotation(splines[j], X[:, j]))
                 fitted.append(FittedTerm((j,), term, spread * beta, spread**2 * V))
-            self._mechanism = AdditiveMechanism(self.intercept_, tuple(fitted))
+            own = gram._replace(start=gram.start[variables], rank=gram.rank[variables])
+            self._mechanism = AdditiveMechanism(self.intercept_, tuple(fitted), own)
         self.edf_, self.p_values_ = self._table["edf"].to_numpy(), self._table["p_value"].to_numpy()
         return self
 
@@ -139,10 +136,14 @@ class AdditiveRegressor(RegressorMixin, BaseEstimator):
         return Smooth(at, values, std if return_std else None)
 
     def summary(self) -> pd.DataFrame:
-        """Return a table of the terms: edf, ref_df, F, p_value and strength (share of variance lost without it)."""
+        """Return a table of the terms: edf, ref_df, F, p_value and strength.
+
+        The last is the share of the target's variance that is lost without the term, the others fitted again.
+        """
         check_is_fitted(self)
+        strength = [self._mechanism.loss_without(j) for j in range(len(self._table))]
         names = list(getattr(self, "feature_names_in_", default_names(len(self._centres))))
-        return self._table.set_axis(pd.Index(names, name="feature"), axis=0)
+        return self._table.assign(strength=strength).set_axis(pd.Index(names, name="feature"), axis=0)
 
 
 class ShapeFunction(NamedTuple):

@@ -45,8 +45,6 @@ class SmoothFit:
         Smoothing parameters; infinity for a straight line.
     edf, ref_df, statistic, p_value : arrays of shape (p,)
         Effective degrees of freedom, reference degrees of freedom of the test, its statistic and p-value.
-    strength : array of shape (p,)
-        Share of the target's variance lost when the term is dropped from the fitted model.
     residual_df, scale : float
         Degrees of freedom and variance of the noise.
     n_iterations : int
@@ -61,7 +59,6 @@ class SmoothFit:
     ref_df: NDArray[np.float64]
     statistic: NDArray[np.float64]
     p_value: NDArray[np.float64]
-    strength: NDArray[np.float64]
     residual_df: float
     scale: float
     n_iterations: int
@@ -131,10 +128,14 @@ def solve_smooths(
     )
 
 
-def unexplained_share(gram: Gram, target: int, solved: Solved) -> float:
-    """Return the share of a standardised target's variance that a fit does not explain."""
-    columns, beta = solved.columns, solved.beta
-    return float(1.0 - beta @ (2 * gram.cross[columns, target] - submatrix(gram.matrix, columns, columns) @ beta))
+def lost_share(whole: Solved, smaller: Solved) -> float:
+    """Return the share of a target's variance that a fit explains and a smaller one, fitted to the same rows, does not.
+
+    Variances of the noise are compared, which allow for the degrees of freedom that each fit has used: what a useless
+    term explains of the rows by chance is not counted. The share is between 0 and 1.
+    """
+    n = whole.residual_df + float(whole.edf.sum()) + 1
+    return float(np.clip((smaller.scale - whole.scale) * (n - 1) / n, 0.0, 1.0))
 
 
 def fit_smooths(gram: Gram, target: int, variables: NDArray[np.intp]) -> SmoothFit:
@@ -168,11 +169,10 @@ def describe_smooths(gram: Gram, solved: Solved) -> SmoothFit:
     """Describe and test every term of a fitted model."""
     covariance = solved.inverse * (solved.scale / gram.n)
     tests = term_tests(gram, solved, covariance)
-    coefficients, covariances, strength = [], [], []
+    coefficients, covariances = [], []
     for t, variable in enumerate(solved.variables):
         own = np.flatnonzero(solved.owner == t)
         beta, full = solved.beta[own], int(gram.rank[variable])
-        strength.append(beta**2 @ (1 + 2 * solved.penalty[own]))
         coefficients.append(np.zeros(full))
         covariances.append(np.zeros((full, full)))
         coefficients[t][: len(own)] = beta
@@ -182,7 +182,6 @@ def describe_smooths(gram: Gram, solved: Solved) -> SmoothFit:
         coefficients=coefficients,
         covariances=covariances,
         log_lambda=solved.log_lambda,
-        strength=np.array(strength),
         residual_df=solved.residual_df,
         scale=solved.scale,
         n_iterations=solved.n_iterations,

@@ -23,6 +23,7 @@ from sartre.data.checks import as_table
 from sartre.data.table import Table, standardise
 from sartre.knowledge.masks import OrderedEdges, check_edges
 from sartre.prune.edges import edge_table
+from sartre.prune.strength import losses_without
 from sartre.settings import check_choice, check_jobs_and_seed, check_number, listed
 from sartre.steps import Cost, StepTags, fit_within, fresh
 
@@ -91,10 +92,10 @@ class CAMPruning(BaseEstimator):
     screened_ : boolean array of shape (d, d)
         Candidates that were not tested because there were too many for the samples; they count as tests in `adjust`.
     edges_ : DataFrame
-        The kept edges, strongest first: ``source``, ``target``, ``strength`` (share of the target's variance lost when
-        the parent's term is dropped from the fitted model), ``margin`` (always NaN, as there is no lasso) and
-        ``p_value``. A required edge of a constant column has NaN for all of them, that of a copy has NaN for
-        ``strength``.
+        The kept edges, strongest first: ``source``, ``target``, ``strength`` (share of the target's variance that is
+        lost without the parent, the other kept parents fitted again and chance not counted: between 0 and 1),
+        ``margin`` (always NaN, as there is no lasso) and ``p_value``. A required edge of a constant column has NaN for
+        all of them, that of a copy has NaN for ``strength``.
     n_splines_ : int array of shape (d,)
         Basis size used for each target; 0 if there was nothing to fit.
 
@@ -143,7 +144,7 @@ class CAMPruning(BaseEstimator):
             logger.info("prune: %d of %d targets fitted", len({fit.target for fit in fits}), len(tasks))
         self._record(tasks, fits, table.shape[1])
         self._warn(fits, table.names)
-        return self._keep(fits, edges.required, table.names)
+        return self._keep(fits, edges.required, table)
 
     def _check_settings(self) -> None:
         check_jobs_and_seed(self)
@@ -223,26 +224,34 @@ class CAMPruning(BaseEstimator):
                 stacklevel=3,
             )
 
-    def _keep(self, fits: list[_TestedTarget], required: NDArray[np.bool_], names: Sequence[str]) -> CAMPruning:
-        d = len(names)
+    def _keep(self, fits: list[_TestedTarget], required: NDArray[np.bool_], table: Table) -> CAMPruning:
+        d = len(table.names)
         raw = np.full((d, d), np.nan)
-        strength = np.full((d, d), np.nan)
         responses = np.bincount([fit.target for fit in fits], minlength=d)
         for fit in fits:
             corrected = np.minimum(1.0, responses[fit.target] * fit.model.p_value)
             raw[fit.copies, fit.target] = np.fmin(raw[fit.copies, fit.target], 1.0)
             raw[fit.tested, fit.target] = np.fmin(raw[fit.tested, fit.target], corrected)
-            strength[fit.tested, fit.target] = np.fmax(strength[fit.tested, fit.target], fit.model.strength)
         raw[self.screened_] = 1.0
         self.p_values_ = np.where(required, raw, adjusted(np.where(required, np.nan, raw), self.adjust))
         self.p_values_[self.screened_] = np.nan
         self.adjacency_matrix_ = (required | (self.p_values_ < self.alpha)).astype(np.uint8)
+        strength = self._strength(fits, table)
         kept = np.argwhere(self.adjacency_matrix_).tolist()
         self.edges_ = edge_table(
             ((parent, child, strength[parent, child], np.nan, self.p_values_[parent, child]) for parent, child in kept),
-            names,
+            table.names,
         )
         return self
+
+    def _strength(self, fits: list[_TestedTarget], table: Table) -> NDArray[np.float64]:
+        """Return what is lost without each parent that is kept, (d, d); NaN for copies and constants, and elsewhere."""
+        strength = np.full(self.adjacency_matrix_.shape, np.nan)
+        for target in sorted({fit.target for fit in fits}):
+            tested = np.unique(np.concatenate([fit.tested for fit in fits if fit.target == target]))
+            parents = tested[self.adjacency_matrix_[tested, target] > 0]
+            strength[parents, target] = losses_without(table, target, parents)
+        return strength
 
 
 def adjusted(p_values: NDArray[np.float64], method: str | None) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ class TargetFit(NamedTuple):
     robust: whether the tests were robust; unsettled: whether the residual suggests that they should have been. gap,
     converged: the state in which the lasso stopped. by_process: whether a Gaussian process decided; joint: the parents
     that act together in it; mechanism: the process, if it predicts the target better than an additive model does.
+    promise: how much likelihood a process that has not decided may gain by other parents.
     """
 
     target: int
@@ -36,6 +37,7 @@ class TargetFit(NamedTuple):
     by_process: bool = False
     joint: Sequence[int] = ()
     mechanism: Mechanism | None = None
+    promise: float = 0.0
 
     def rows(self) -> list[tuple[int, int, float, float, float]]:
         """Return ``(parent, child, strength, margin, p_value)`` of every edge."""
@@ -90,6 +92,7 @@ def united(fits: Sequence[TargetFit]) -> TargetFit:
         all(fit.converged for fit in fits),
         any(fit.by_process for fit in fits),
         sorted({parent for fit in fits for parent in fit.joint}),
+        promise=max(fit.promise for fit in fits),
     )
 
 
