@@ -169,12 +169,28 @@ METHODS = {
         _order(RandomOrder), "loops", [(1, 1), (0, 0)], [(1, 1)], [(1000, 100), (10_000, 200)], [(5000, 100)]
     ),
     "SARTRE": Method(
-        _prune(SARTRE),
+        _prune(lambda: SARTRE(joint=False)),
         "loops",
         [(1, 1), (1, 2), (0, 3)],
         [(1, 1), (0, 2)],
         [(500, 10), (2000, 20), (1000, 50), (4000, 20), (1000, 100), (500, 200)],
         [(1500, 30), (800, 150)],
+    ),
+    "SARTRE joint auto": Method(
+        _prune(SARTRE),
+        "products",
+        [(1, 1), (0, 2)],
+        [(2, 0)],
+        [(400, 10), (800, 10), (800, 20), (400, 40)],
+        [(600, 30)],
+    ),
+    "SARTRE joint": Method(
+        _prune(lambda: SARTRE(joint=True)),
+        "products",
+        [(3, 1), (2, 1)],
+        [(2, 0)],
+        [(500, 10), (1000, 10), (2000, 10), (1000, 20)],
+        [(1500, 15)],
     ),
     "SARTRE penalty": Method(
         _prune(lambda: SARTRE(penalty=0.1)),

@@ -219,6 +219,7 @@ def main() -> None:
         parser.error(f"unknown parts: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     print(versions("sartre", "numpy", "pygam"))
     methods: dict[str, Method] = {
+        "SARTRE(joint=False)": by(lambda: SARTRE(joint=False, random_state=0)),
         "SARTRE()": by(lambda: SARTRE(random_state=0)),
         "SARTRE(joint=True)": by(lambda: SARTRE(joint=True, n_jobs=arguments.jobs, random_state=0)),
         "SARTRE(0.1)": by(lambda: SARTRE(penalty=0.1, random_state=0)),

@@ -188,8 +188,15 @@ def test_a_method_that_was_not_measured_is_not_known():
 
 
 def test_costs_go_by_the_settings():
-    assert [task.cost for task in tasks_of(SARTRE(penalty=0.1), 10)] == ["SARTRE penalty"]
-    assert [task.cost for task in tasks_of(CaPS(), 10)] == ["SCORE exact"]
+    assert [task.cost for task in tasks_of(SARTRE(penalty=0.1), 10, 5)] == ["SARTRE penalty"]
+    assert [task.cost for task in tasks_of(CaPS(), 10, 5)] == ["SCORE exact"]
+
+
+def test_joint_effects_cost_what_they_see():
+    assert [(task.cost, task.rows) for task in tasks_of(SARTRE(joint=False), 5000, 20)] == [("SARTRE", 5000)]
+    assert tasks_of(SARTRE(joint=True), 5000, 60)[1][:2] == ("SARTRE joint", 2000)
+    assert tasks_of(SARTRE(), 5000, 50)[1][:2] == ("SARTRE joint auto", 800)
+    assert len(tasks_of(SARTRE(), 5000, 51)) == 1  # it is left out there
 
 
 @pytest.mark.parametrize("X", [np.zeros((7, 3)), pd.DataFrame(np.zeros((7, 3))), [[0.0] * 3] * 7, (7, 3)])

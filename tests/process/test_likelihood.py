@@ -95,4 +95,3 @@ def test_vector_and_back():
     back = Weights.of_vector(weights.vector())
     np.testing.assert_allclose(back.vector(), weights.vector())
     assert back.noise == pytest.approx(weights.noise)
-    assert Weights.of_vector(weights.vector(), lowest_noise=0.5).noise == 0.5

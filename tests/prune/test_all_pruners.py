@@ -151,7 +151,8 @@ def test_the_table_of_edges_has_exactly_the_edges_of_the_matrix(row, seed):
 def test_edges_come_with_their_strength_and_a_test_if_there_was_one(row):
     edges = row.make().fit(easy(), NAMES).edges_
     assert edges["strength"].is_monotonic_decreasing
-    assert (edges["strength"] > 0).all()
+    assert edges["strength"].between(0, 1).all()
+    assert (edges["strength"] > 0.05).sum() >= len(TRUE_EDGES)
     if row.tests_edges:
         assert edges["p_value"].between(0, 0.01).all()
     else:

@@ -128,7 +128,7 @@ def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Pla
     def with_jobs(jobs: int) -> Plan:
         steps = [reading] if reading is not None else []
         for name, step in (("order", orderer), ("pruning", pruner)):
-            tasks = tasks_of(step, seen)
+            tasks = tasks_of(step, seen, d)
             counting = tags_of(step).counting_cost
             if name == "pruning" and counted and counting is not None and tasks is not None:
                 tasks.append(Task(counting, n))
@@ -165,17 +165,20 @@ def reading_step(source: str, n: int, d: int) -> Step:
     return _estimate("reading", source, [Task("reading", n)], d, 1)
 
 
-def tasks_of(step: Any, n: int) -> list[Task] | None:
-    """Return the costs that make up a step, or None if nothing was measured.
+def tasks_of(step: Any, n: int, d: int) -> list[Task] | None:
+    """Return the costs that make up a step for n rows and d variables, or None if nothing was measured.
 
     Examples
     --------
     >>> from sartre.order import SCORE
-    >>> tasks_of(SCORE(exact=True, max_samples=500), 2000)
+    >>> tasks_of(SCORE(exact=True, max_samples=500), 2000, 20)
     [Task(cost='SCORE exact', rows=500, serial=False)]
     """
     costs = tags_of(step).costs
-    return None if costs is None else [Task(cost.key, min(n, cost.max_rows or n), cost.serial) for cost in costs]
+    if costs is None:
+        return None
+    arising = [cost for cost in costs if d <= (cost.max_columns or d)]
+    return [Task(cost.key, min(n, cost.max_rows or n), cost.serial) for cost in arising]
 
 
 def _estimate(name: str, method: str, tasks: list[Task] | None, d: int, jobs: int) -> Step:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 LOWEST_NOISE = 3e-4  # share of the target's variance: low enough for nearly noiseless tables, safe in single precision
+HIGHEST_NOISE, LARGEST_ROOT = 10.0, 30.0  # of the noise and of the root of a weight: beyond, a step has overshot
 NO_WEIGHT = 1e-6  # sum of a candidate's weights below which it has no effect
 GAIN_PER_STEP = 1e-5  # relative gain of the likelihood below which a fit stops: some 0.01 units at 1,000 rows
 
@@ -13,6 +14,7 @@ MOST_ROWS_FITTED, FIT_STEPS = 2000, 25  # of a mechanism
 
 # Where a fit starts: of all candidates together, all weights alike; where more rows are added, no weight at zero
 START_JOINT, START_NOISE, START_WITHIN, START_ADDITIVE = 0.5, 0.3, 0.2, 0.02
+START_DISTANCE = 1.2  # mean of half the squared distance of two rows, at most
 LIFTED_WITHIN, LIFTED_ADDITIVE = 0.005, 0.001
 
 # Backward elimination

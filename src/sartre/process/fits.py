@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from scipy.optimize import minimize
 
 from sartre.process.constants import (
     GAIN_PER_STEP,
+    HIGHEST_NOISE,
+    LARGEST_ROOT,
     LIFTED_ADDITIVE,
     LIFTED_WITHIN,
     LOWEST_NOISE,
@@ -19,6 +21,7 @@ from sartre.process.constants import (
     PLAINLY_NEEDED,
     REFIT_STEPS,
     START_ADDITIVE,
+    START_DISTANCE,
     START_JOINT,
     START_NOISE,
     START_WITHIN,
@@ -26,6 +29,7 @@ from sartre.process.constants import (
     WORTH_A_REFIT,
 )
 from sartre.process.likelihood import Evaluation, FloatArray, Inputs, Process, Weights
+from sartre.process.on_gpu import process_on
 
 INDEFINITE = 1e10  # minus the likelihood of weights that rounding makes impossible
 
@@ -33,13 +37,14 @@ INDEFINITE = 1e10  # minus the likelihood of weights that rounding makes impossi
 class Fitted(NamedTuple):
     """A process of some candidates (k,), its weights and log marginal likelihood.
 
-    left_out (n,): what every row is missed by if all rows but itself are known.
+    left_out, scaled_left_out (n,): what every row is missed by if all rows but itself are known, as in `Evaluation`.
     """
 
     candidates: NDArray[np.intp]
     weights: Weights
     value: float
     left_out: FloatArray
+    scaled_left_out: FloatArray
 
     def of(self, places: NDArray[np.intp]) -> Fitted:
         """Return the same process without the candidates at the other places, which have no weight."""
@@ -61,6 +66,8 @@ class ProcessFits:
         The target, standardised.
     spread : array of shape (n,), optional
         As in `Process`.
+    device : optional
+        PyTorch's, as `sartre.compute.devices.check_device` returns it; None for the CPU.
 
     Examples
     --------
@@ -73,8 +80,8 @@ class ProcessFits:
     array([0, 1])
     """
 
-    def __init__(self, inputs: Inputs, y: FloatArray, spread: FloatArray | None = None) -> None:
-        self.inputs, self.y, self.spread = inputs, y, spread
+    def __init__(self, inputs: Inputs, y: FloatArray, spread: FloatArray | None = None, device: Any = None) -> None:
+        self.inputs, self.y, self.spread, self.device = inputs, y, spread, device
         self.n_evaluations = 0
 
     def null(self) -> Fitted:
@@ -83,7 +90,8 @@ class ProcessFits:
         variance = float(np.mean(self.y.astype(np.float64) ** 2 / spread))
         value = -0.5 * len(self.y) * (1 + np.log(variance)) - 0.5 * float(np.log(spread).sum())
         nothing = np.empty(0)
-        return Fitted(np.empty(0, np.intp), Weights(0.0, variance, nothing, nothing, nothing), value, self.y)
+        weights = Weights(0.0, variance, nothing, nothing, nothing)
+        return Fitted(np.empty(0, np.intp), weights, value, self.y, self.y / np.sqrt(variance * spread))
 
     def fit(self, candidates: NDArray[np.intp], start: Weights, steps: int) -> Fitted:
         """Maximise the likelihood over the weights of some candidates, from a start, in at most so many steps.
@@ -97,7 +105,7 @@ class ProcessFits:
 
         def negative(vector: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             nonlocal best
-            weights = Weights.of_vector(vector, LOWEST_NOISE)
+            weights = Weights.of_vector(vector)
             found = process.evaluate(weights)
             if not np.isfinite(found.value):
                 return INDEFINITE, np.zeros(len(vector))
@@ -109,10 +117,20 @@ class ProcessFits:
             return -found.value, slope
 
         options = {"maxiter": steps, "maxfun": steps + steps // 4 + 2, "ftol": GAIN_PER_STEP}
-        minimize(negative, start.vector(), jac=True, method="L-BFGS-B", options=options)
+        begin = start.vector()
+        bounds = [(-LARGEST_ROOT, LARGEST_ROOT)] * len(begin)
+        bounds[1] = np.log(LOWEST_NOISE), np.log(HIGHEST_NOISE)
+        minimize(negative, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         self.n_evaluations += process.n_evaluations
-        weights, found = best or (start, Evaluation(-np.inf, np.empty(0), self.y))
-        return Fitted(candidates, weights, found.value, found.left_out)
+        weights, found = best or (start, Evaluation(-np.inf, np.empty(0), self.y, self.y))
+        return Fitted(candidates, weights, found.value, found.left_out, found.scaled_left_out)
+
+    def value(self, candidates: NDArray[np.intp], weights: Weights) -> float:
+        """Return the likelihood of some candidates with given weights."""
+        if len(candidates) == 0:
+            return self.null().value
+        self.n_evaluations += 1
+        return self._process(candidates).value(weights)
 
     def without(self, fitted: Fitted, place: int) -> Fitted:
         """Return the process without the candidate at a place, the others left as they are."""
@@ -122,7 +140,7 @@ class ProcessFits:
         process, weights = self._process(fitted.candidates[kept]), fitted.weights.of(kept)
         found = process.evaluate(weights)
         self.n_evaluations += 1
-        return Fitted(fitted.candidates[kept], weights, found.value, found.left_out)
+        return Fitted(fitted.candidates[kept], weights, found.value, found.left_out, found.scaled_left_out)
 
     def losses(self, fitted: Fitted, known: dict[int, float]) -> NDArray[np.float64]:
         """Return how much the likelihood falls without each candidate, the others left as they are.
@@ -177,13 +195,10 @@ class ProcessFits:
 
     def _value_without(self, fitted: Fitted, place: int) -> float:
         kept = np.delete(np.arange(len(fitted.candidates)), place)
-        if len(kept) == 0:
-            return self.null().value
-        self.n_evaluations += 1
-        return self._process(fitted.candidates[kept]).value(fitted.weights.of(kept))
+        return self.value(fitted.candidates[kept], fitted.weights.of(kept))
 
     def _process(self, candidates: NDArray[np.intp]) -> Process:
-        return Process(self.inputs.of(candidates), self.y, self.spread)
+        return process_on(self.device, self.inputs.of(candidates), self.y, self.spread)
 
 
 def _with_weight(fitted: Fitted, required: Collection[int]) -> Fitted:
@@ -194,9 +209,14 @@ def _with_weight(fitted: Fitted, required: Collection[int]) -> Fitted:
 
 
 def even_weights(k: int) -> Weights:
-    """Return the weights from which a fit of k candidates starts: small, and the same for all."""
+    """Return the weights from which a fit of k candidates starts: small, and the same for all.
+
+    The more candidates, the smaller they are in the joint part: rows that are far apart in all of them would have
+    nothing in common, and the fit would give the joint part up.
+    """
     additive = np.full(k, START_ADDITIVE)
-    return Weights(START_JOINT, START_NOISE, np.full(k, START_WITHIN), additive, additive)
+    within = np.full(k, min(START_WITHIN, START_DISTANCE / max(k, 1)))
+    return Weights(START_JOINT, START_NOISE, within, additive, additive)
 
 
 def lifted(weights: Weights) -> Weights:

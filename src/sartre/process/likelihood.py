@@ -121,10 +121,10 @@ class Weights(NamedTuple):
         return np.insert(rest, 1, np.log(self.noise))
 
     @staticmethod
-    def of_vector(vector: NDArray[np.float64], lowest_noise: float = 0.0) -> Weights:
+    def of_vector(vector: NDArray[np.float64]) -> Weights:
         """Return the weights that a vector holds."""
         within, curve, line = (vector[2:] ** 2).reshape(3, -1)
-        return Weights(float(vector[0]) ** 2, max(lowest_noise, float(np.exp(vector[1]))), within, curve, line)
+        return Weights(float(vector[0]) ** 2, float(np.exp(vector[1])), within, curve, line)
 
     @property
     def act_jointly(self) -> NDArray[np.bool_]:
@@ -137,11 +137,16 @@ class Weights(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """The log marginal likelihood without its constant, its gradient, and what each row is missed by without itself."""
+    """The log marginal likelihood without its constant, its gradient, and what each row is missed by without itself.
+
+    scaled_left_out: the same in units of what it is expected to be missed by: the noise, and what is not known of the
+    function there.
+    """
 
     value: float
     gradient: NDArray[np.float64]
     left_out: FloatArray
+    scaled_left_out: FloatArray
 
 
 class Process:
@@ -188,7 +193,7 @@ class Process:
         joint = self._joint(weights)
         factor = self._factor(joint, weights)
         if factor is None:
-            return Evaluation(-np.inf, np.zeros(2 + 3 * len(weights.within)), self.y)
+            return Evaluation(-np.inf, np.zeros(2 + 3 * len(weights.within)), self.y, self.y)
         half_log_determinant = float(np.log(factor.diagonal().astype(np.float64)).sum())
         inverse, _ = self._potri(factor, lower=1, overwrite_c=1)  # its lower triangle
         blocks = np.asfortranarray(np.column_stack([self.inputs.functions, self.y]))
@@ -200,7 +205,7 @@ class Process:
         gradient[1] = 0.5 * weights.noise * float(self.spread.astype(np.float64) @ (alpha * alpha - diagonal))
         self._additive_gradient(gradient, products, alpha)
         self._joint_gradient(gradient, joint, inverse, alpha, weights.joint)
-        return Evaluation(value, gradient, alpha / diagonal)
+        return Evaluation(value, gradient, alpha / diagonal, alpha / np.sqrt(diagonal))
 
     def coefficients(self, weights: Weights) -> FloatArray:
         """Return alpha = K^-1 y (n,), of which predictions are made; none are possible if rounding is in the way."""

@@ -18,12 +18,12 @@ from sartre.process.fits import ProcessFits, even_weights, lifted
 from sartre.process.likelihood import (
     Candidate,
     Inputs,
-    Process,
     Weights,
     covariance_between,
     gathered,
     joint_levels,
 )
+from sartre.process.on_gpu import process_on
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ class ProcessMechanism:
         fitted = fits.fit(others, lifted(self.weights.of(others)), REFIT_STEPS)
         spread = mean_and_spread(self.y)[1] or 1.0
         lost = np.mean(fitted.left_out.astype(np.float64) ** 2) - np.mean((self.left_out / spread) ** 2)
-        return max(0.0, float(lost))
+        return float(np.clip(lost, 0.0, 1.0))
 
     @property
     def _own(self) -> Inputs:
@@ -149,7 +149,11 @@ class ProcessMechanism:
 
 
 def fit_process(
-    X: NDArray[np.float64], y: NDArray[np.float64], nominal: Collection[int] = (), start: Weights | None = None
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    nominal: Collection[int] = (),
+    start: Weights | None = None,
+    device: Any = None,
 ) -> ProcessMechanism:
     """Regress a target on all columns at once.
 
@@ -162,19 +166,21 @@ def fit_process(
     nominal : collection of ints
         Columns whose values are levels.
     start : Weights, optional
-        From which the fit starts.
+        From which the fit starts, near to its end.
+    device : optional
+        As in `ProcessFits`.
     """
     X, y, counts = _distinct(X, y)
     p = X.shape[1]
     inputs, target = _inputs(X, X, _terms(X, nominal), nominal), standardise(y)
-    begin = even_weights(p) if start is None else lifted(start)
+    begin, steps = (even_weights(p), FIT_STEPS) if start is None else (lifted(start), REFIT_STEPS)
     single = inputs._replace(columns=inputs.columns.astype(np.float32), functions=inputs.functions.astype(np.float32))
-    weights = ProcessFits(single, target, 1 / counts).fit(np.arange(p), begin, FIT_STEPS).weights
-    return with_weights(X, y, nominal, weights)
+    weights = ProcessFits(single, target, 1 / counts, device).fit(np.arange(p), begin, steps).weights
+    return with_weights(X, y, nominal, weights, device)
 
 
 def with_weights(
-    X: NDArray[np.float64], y: NDArray[np.float64], nominal: Collection[int], weights: Weights
+    X: NDArray[np.float64], y: NDArray[np.float64], nominal: Collection[int], weights: Weights, device: Any = None
 ) -> ProcessMechanism:
     """Regress a target on all columns at once, with given weights.
 
@@ -183,7 +189,7 @@ def with_weights(
     """
     X, y, counts = _distinct(X, y)
     terms = _terms(X, nominal)
-    process = Process(_inputs(X, X, terms, nominal), standardise(y), 1 / counts)
+    process = process_on(device, _inputs(X, X, terms, nominal), standardise(y), 1 / counts)
     alpha = process.coefficients(weights).astype(np.float64)
     left_out = mean_and_spread(y)[1] * process.evaluate(weights).left_out.astype(np.float64)
     return ProcessMechanism(X, y, counts, terms, tuple(nominal), weights, alpha, left_out)

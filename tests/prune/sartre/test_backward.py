@@ -37,7 +37,7 @@ class LeastSquares:
 
     def functions(self, chosen):
         columns = [self.X[:, j] if isinstance(j, int) else standardise(self.X[:, j].prod(axis=1)) for j in chosen]
-        return np.column_stack(columns)
+        return np.column_stack([np.empty((self.n, 0)), *columns])
 
     def solve(self, chosen):
         self.solves.append(list(chosen))
@@ -65,11 +65,6 @@ class LeastSquares:
             return np.array([self.known[term] for term in self.solves[-1]])
         spread = np.sqrt(solved.scale / self.n * solved.inverse.diagonal())
         return 2 * student.sf(np.abs(solved.beta) / spread, solved.residual_df)
-
-    def inner_products(self, solved):
-        assert len(solved.beta) == len(self.solves[-1])
-        F = self.functions(self.solves[-1])
-        return F.T @ F / self.n, F.T @ self.y / self.n
 
     def null_norms(self, level):
         return np.full(self.X.shape[1], norm.isf(level / 2))
@@ -260,19 +255,24 @@ def test_screening_goes_on_while_it_finds_something():
 
 @pytest.mark.parametrize("ridge", [1e-10, 0.2])  # in a shrunken fit the residual is still correlated with each term
 @pytest.mark.parametrize("chosen", [[0, 1, 2], [0, 1, 2, (0, 1), (1, 2)]], ids=["variables", "pairs"])
-def test_strength_is_the_variance_that_is_lost_without_a_variables_terms(ridge, chosen):
+def test_strength_is_the_variance_that_is_lost_where_the_others_are_fitted_again(ridge, chosen):
     rng = np.random.default_rng(3)
     X = standardise_columns(rng.normal(size=(150, 3)) + rng.normal(size=(150, 1)))
     y = standardise(X[:, 0] + X[:, 0] * X[:, 1] + rng.normal(size=150))
     model = LeastSquares(X, y, ridge=ridge)
     found = Elimination(model, np.arange(3), set()).described(chosen)
-    F = model.functions(chosen)
-    beta = np.linalg.solve(F.T @ F / 150 + ridge * np.eye(len(chosen)), F.T @ y / 150)
+
+    def noise(terms):
+        F = model.functions(terms)
+        beta = np.linalg.solve(F.T @ F / 150 + ridge * np.eye(len(terms)), F.T @ y / 150)
+        return ((y - F @ beta) ** 2).sum() / (150 - len(terms) - 1)
+
     assert found.variables.tolist() == [0, 1, 2]
     for j, strength in enumerate(found.strength):
-        stays = np.array([term != j if isinstance(term, int) else j not in term for term in chosen])
-        lost = np.mean((y - F @ (beta * stays)) ** 2) - np.mean((y - F @ beta) ** 2)
-        assert strength == pytest.approx(lost)
+        others = [term for term in chosen if (term != j if isinstance(term, int) else j not in term)]
+        lost = (noise(others) - noise(chosen)) / y.var(ddof=1)
+        assert strength == pytest.approx(min(max(lost, 0.0), 1.0))
+    assert found.strength[0] > 0.1
 
 
 def test_p_values_of_a_variable_are_those_of_its_terms_combined():
@@ -287,11 +287,14 @@ def test_what_was_tested_last_is_not_fitted_again():
     model = LeastSquares(orthonormal(3), orthonormal(4)[:, 3], dict.fromkeys(range(3), 1e-9))
     elimination = Elimination(model, np.arange(3), set())
     stays = elimination.pruned([0, 1, 2], LEVEL)
-    elimination.described(stays)
     elimination.fitted(stays)
-    assert len(model.solves) == 1
+    assert model.solves == [[0, 1, 2]]
+    elimination.described(stays)
+    assert model.solves[1:] == [[1, 2], [0, 2], [0, 1]]  # what is lost without each
+    elimination.fitted(stays)
+    assert len(model.solves) == 4
     elimination.fitted([0, 1])
-    assert len(model.solves) == 2
+    assert len(model.solves) == 5
 
 
 def test_a_model_without_terms_has_nothing_to_describe():

@@ -85,16 +85,6 @@ def test_the_residual_is_the_target_less_functions_times_coefficients(shared, ch
 
 
 @pytest.mark.parametrize("chosen", TERMS, ids=str)
-def test_inner_products_are_those_of_the_functions(shared, chosen):
-    model = model_of(shared)
-    solved = model.solve(chosen)
-    square, cross = model.inner_products(solved)
-    functions = model.functions(solved)
-    np.testing.assert_allclose(square, functions.T @ functions / N, atol=1e-12)
-    np.testing.assert_allclose(cross, functions.T @ model.y / N, atol=1e-12)
-
-
-@pytest.mark.parametrize("chosen", TERMS, ids=str)
 def test_functions_have_mean_zero_and_those_of_a_term_are_orthonormal(shared, chosen):
     for block in blocks_of(shared, chosen)[0]:
         np.testing.assert_allclose(block.mean(axis=0), 0, atol=1e-9)

@@ -30,6 +30,8 @@ class Climb:
         Row must precede column, transitively.
     tolerance : float
         What a move must gain, and an order that another one replaces.
+    reach : int, optional
+        How many places an insertion may move a variable.
 
     Attributes
     ----------
@@ -43,7 +45,9 @@ class Climb:
         used: Callable[[int, int], int],
         before: NDArray[np.bool_],
         tolerance: float,
+        reach: int | None = None,
     ) -> None:
+        self._reach = len(before) if reach is None else reach
         self.order: list[int] = []
         self.n_moves = self.n_sweeps = 0
         self._score, self._used, self.tolerance = score, used, tolerance
@@ -59,6 +63,13 @@ class Climb:
             pass
         return sum(self.local_scores(self.order))
 
+    def settle(self, order: Sequence[int]) -> float:
+        """Sweep by insertions alone, which stay near; return the score that is reached."""
+        self.order = list(order)
+        while self._sweep(self._insert):
+            pass
+        return sum(self.local_scores(self.order))
+
     def local_scores(self, order: Sequence[int]) -> list[float]:
         """Return the local score of each variable of an order given those before it."""
         scores, inside = [], 0
@@ -71,15 +82,41 @@ class Climb:
         """Return an order in which random pairs, of a variable and one that it uses, are reversed."""
         order = list(order)
         for _ in range(n_reversals):
-            needs, used = self._needs(order)
+            needs, used = self.needs(order)
             pairs = [
                 (place, here) for here, v in enumerate(order) for place in range(here) if used[v] & 1 << order[place]
             ]
             if not pairs:
                 break
             place, here = pairs[rng.integers(len(pairs))]
-            order[place : here + 1] = self._reversed(order, place, here, needs[order[here]])
+            order[place : here + 1] = self.reversed_segment(order, place, here, needs[order[here]])
         return order
+
+    def reversed_segment(self, order: list[int], place: int, here: int, needs: int) -> list[int]:
+        """Return the segment of an order from one place to another with its last variable first.
+
+        What that one needs goes with it. The segment stays as it is if the first must precede any of them.
+        """
+        w, v, between = order[place], order[here], order[place + 1 : here]
+        ahead = [u for u in between if needs & 1 << u]
+        if any(self._earlier[u] & 1 << w for u in [*ahead, v]):
+            return order[place : here + 1]
+        return [*ahead, v, w, *(u for u in between if not needs & 1 << u)]
+
+    def needs(self, order: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
+        """Return what each variable of an order needs, directly or not, and what it uses itself."""
+        needs: dict[int, int] = {}
+        used: dict[int, int] = {}
+        inside = 0
+        for v in order:
+            used[v] = self._used(v, inside)
+            direct = used[v] | self._earlier[v]
+            needs[v] = direct
+            for u, others in needs.items():
+                if direct & 1 << u:
+                    needs[v] |= others
+            inside |= 1 << v
+        return needs, used
 
     def _sweep(self, move: Callable[[int], bool]) -> bool:
         moves = sum([move(v) for v in self.order])
@@ -96,7 +133,7 @@ class Climb:
         now = score(v, past)
         best, to = self.tolerance, here
         lost, inside = 0.0, past
-        for place in range(here + 1, len(order)):
+        for place in range(here + 1, min(len(order), here + 1 + self._reach)):
             w = order[place]
             if self._earlier[w] & me:
                 break
@@ -106,7 +143,7 @@ class Climb:
             if gain > best + MOVE_TIE:
                 best, to = gain, place
         lost, inside = 0.0, past
-        for place in range(here - 1, -1, -1):
+        for place in range(here - 1, max(-1, here - 1 - self._reach), -1):
             w = order[place]
             if self._earlier[v] & 1 << w:
                 break
@@ -125,11 +162,11 @@ class Climb:
         An insertion would leave behind what v uses itself, and so rarely crosses a true cause that stands in between.
         """
         order, here = self.order, self.order.index(v)
-        needs, used = self._needs(order[: here + 1])
+        needs, used = self.needs(order[: here + 1])
         best, found = self.tolerance, None
         for place in range(here):
             if used[v] & 1 << order[place]:
-                segment = self._reversed(order, place, here, needs[v])
+                segment = self.reversed_segment(order, place, here, needs[v])
                 gain = self._gain(place, segment)
                 if gain > best + MOVE_TIE:
                     best, found = gain, [*order[:place], *segment, *order[here + 1 :]]
@@ -137,32 +174,6 @@ class Climb:
             return False
         self.order = found
         return True
-
-    def _reversed(self, order: list[int], place: int, here: int, needs: int) -> list[int]:
-        """Return the segment of an order from one place to another with its last variable first.
-
-        What that one needs goes with it. The segment stays as it is if the first must precede any of them.
-        """
-        w, v, between = order[place], order[here], order[place + 1 : here]
-        ahead = [u for u in between if needs & 1 << u]
-        if any(self._earlier[u] & 1 << w for u in [*ahead, v]):
-            return order[place : here + 1]
-        return [*ahead, v, w, *(u for u in between if not needs & 1 << u)]
-
-    def _needs(self, order: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
-        """Return what each variable of an order needs, directly or not, and what it uses itself."""
-        needs: dict[int, int] = {}
-        used: dict[int, int] = {}
-        inside = 0
-        for v in order:
-            used[v] = self._used(v, inside)
-            direct = used[v] | self._earlier[v]
-            needs[v] = direct
-            for u, others in needs.items():
-                if direct & 1 << u:
-                    needs[v] |= others
-            inside |= 1 << v
-        return needs, used
 
     def _gain(self, place: int, segment: list[int]) -> float:
         """Return what is gained when a segment of the order that starts at a place is replaced."""

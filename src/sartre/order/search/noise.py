@@ -22,6 +22,7 @@ likelihood ratios for estimation of non-Gaussian structural equation models", JM
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,19 @@ class NoiseDensities:
         self.has_spread = False
 
     def look_for_spread(self, used: Sequence[tuple[int, tuple[int, ...]]]) -> bool:
-        """Return whether the sizes of most residuals follow variables, and divide by a spread from now on if so.
+        """Divide by a spread from now on if the sizes of most residuals follow variables; return whether they do.
+
+        Parameters
+        ----------
+        used : sequence of pairs
+            Targets, and the blocks that each depends on in some order.
+        """
+        if self.shows_spread(used):
+            self.has_spread, self._known = True, {}
+        return self.has_spread
+
+    def shows_spread(self, used: Sequence[tuple[int, tuple[int, ...]]]) -> bool:
+        """Return whether the sizes of most residuals follow variables.
 
         Parameters
         ----------
@@ -94,9 +107,13 @@ class NoiseDensities:
         """
         dependent = [(target, blocks) for target, blocks in used if blocks and self._has_density[target]]
         gains = [self._divided_by_spread(self._residual(*each), each[1]) for each in dependent]
-        if dependent and np.mean(np.array(gains) > 0) > MOST_SPREAD:
-            self.has_spread, self._known = True, {}
-        return self.has_spread
+        return bool(dependent and np.mean(np.array(gains) > 0) > MOST_SPREAD)
+
+    def with_spread(self) -> NoiseDensities:
+        """Return the same for residuals that are divided by a spread."""
+        other = copy(self)
+        other.__dict__.update(has_spread=True, _known={})
+        return other
 
     def __call__(self, target: int, blocks: tuple[int, ...]) -> float:
         """Return what the density of a target's residual, given some blocks, adds to its local score: zero or less."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sartre.additive.smoothing import lost_share
 from sartre.prune.sartre.constants import PAIR_STAYS
 from sartre.prune.sartre.screen import screening_level
 
@@ -54,13 +55,9 @@ class TargetModel(Protocol):
         """Test every term of a fit."""
         ...
 
-    def inner_products(self, solved: Solved) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean products of a fit's functions with each other and with the target."""
-        ...
-
 
 class Described(NamedTuple):
-    """The variables of a model, the share of variance lost when each one's terms are dropped, and their p-values."""
+    """The variables of a model, the share of variance that is lost without each (`lost_share`), and their p-values."""
 
     variables: NDArray[np.intp]
     strength: NDArray[np.float64]
@@ -124,18 +121,14 @@ class Elimination:
                 return chosen
 
     def described(self, chosen: list[Term]) -> Described:
-        """Describe every variable of a model."""
+        """Describe every variable of a model; without it and its pairs, the others are fitted again."""
         variables = variables_of(chosen)
         if not variables:
             return Described(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
         solved, p_value = self.tested(chosen)
-        square, cross = self._model.inner_products(solved)
-        residual_cross = cross - square @ solved.beta
-        strength = []
-        for j in variables:
-            beta = solved.beta * _has(chosen, solved, j)
-            strength.append(beta @ square @ beta + 2 * residual_cross @ beta)
-        return Described(np.array(variables), np.array(strength), np.array(list(_p_values(chosen, p_value).values())))
+        smaller = [self._model.solve([term for term in chosen if not _involves(term, j)]) for j in variables]
+        strength = np.array([lost_share(solved, other) for other in smaller])
+        return Described(np.array(variables), strength, np.array(list(_p_values(chosen, p_value).values())))
 
 
 def variables_of(chosen: list[Term]) -> list[int]:
@@ -151,11 +144,6 @@ def _last_of_largest(p_values: dict[_T, float]) -> _T:
 
 def _involves(term: Term, variable: int) -> bool:
     return variable in term if isinstance(term, tuple) else variable == term
-
-
-def _has(chosen: list[Term], solved: Solved, variable: int) -> NDArray[np.bool_]:
-    """Return which coefficients belong to terms of a variable."""
-    return np.array([_involves(term, variable) for term in chosen])[solved.owner]
 
 
 def _p_values(chosen: list[Term], p_values: NDArray[np.float64]) -> dict[int, float]:

@@ -36,11 +36,19 @@ UNEQUAL_VARIANCE = 1e-4  # p-value, over all candidates, at which the size of a 
 
 # Joint effects of many parents, by Gaussian processes
 FIRST_ROWS, ALL_ROWS = 1000, 2000  # that a process sees: at first, and where they may change the parents
+CHECKED_ROWS = 20_000  # in which a parent that a process removes must make no difference
+BRIEF_FIRST_ROWS, BRIEF_ROWS = 400, 800  # the same with joint="auto"
+MOST_COLUMNS = 50  # of a table in which joint="auto" looks for joint effects
+MOST_EVALUATIONS = 1000  # at BRIEF_ROWS, that joint="auto" plans for a table: some ten seconds
+EVALUATIONS = 6  # per candidate of a target on which a process decides, on average
+LOOKED = 50  # evaluations per target at the first rows, on average
 FEWEST_JOINT_ROWS = 200  # with fewer the process was never tried
 MOST_JOINT = 25  # candidates that it sees, those found so far and those that pull most
 FIRST_STEPS, MORE_STEPS = 25, 15  # of the first fit, from nothing, and of each that starts from another
 WORTH_MORE_ROWS = 5.0  # gain of the likelihood, over that of the parents found so far, for which more rows are fitted
 JOINT_GAIN = 3.0  # gain of the joint part, without which the process removes no parent
+NO_NOISE = 1.5  # times the lowest noise of a process: with less than that left, it tells nothing about other parents
+FIRST_GAIN = 1.0  # gain of other parents at the first rows, less their price, for which joint="auto" fits more rows
 FIRST_SHARE = 0.6  # of the price of a parent, at the first rows
 FOLDS = 5  # of the rows, in which an additive model is compared with the process
 LEFT_OUT_T = 3.0  # t-value, over the rows, of the fall of the squared error that new parents must bring

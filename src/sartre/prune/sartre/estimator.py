@@ -6,16 +6,17 @@ import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sartre.additive.bases.trees import embedding_of
 from sartre.additive.lasso import GAP_TOL
+from sartre.compute.devices import check_device
 from sartre.compute.parallel import spread
 from sartre.data.checks import as_table
 from sartre.data.row_dependence import dependence_between_rows, warn_about_dependent_rows
@@ -23,7 +24,18 @@ from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
 from sartre.knowledge.masks import check_edges
 from sartre.prune.edges import edge_table, fit_observed
-from sartre.prune.sartre.constants import ALL_ROWS, LEVEL, LEVELS, MOST_REPEATS, PENALTIES, SCREENING_GAP
+from sartre.prune.sartre.constants import (
+    ALL_ROWS,
+    BRIEF_ROWS,
+    FEWEST_JOINT_ROWS,
+    LEVEL,
+    LEVELS,
+    MOST_COLUMNS,
+    MOST_REPEATS,
+    PENALTIES,
+    SCREENING_GAP,
+)
+from sartre.prune.sartre.joint import BRIEF, LOOK_ONLY, THOROUGH, JointEffort, affordable, seconds_of_all
 from sartre.prune.sartre.large import SummedPruning
 from sartre.prune.sartre.paper import PaperPruning
 from sartre.prune.sartre.select import (
@@ -45,6 +57,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+Target: TypeAlias = tuple[int, NDArray[np.intp], NDArray[np.intp]]  # its number, its candidates, the required ones
+
+
 class Prepared(NamedTuple):
     """What all targets share, the rows it was prepared from, and how many rows each part saw.
 
@@ -61,6 +76,13 @@ class Prepared(NamedTuple):
         if self.for_rows is None or len(parents) == 0 or not np.isnan(self.table.values[:, target]).any():
             return self.method.fit(target, parents, required)
         return fit_observed(self.for_rows, self.table, target, parents, required)
+
+    def with_effort(self, effort: JointEffort) -> Prepared:
+        """Return the same with another effort of the search for joint effects."""
+        method, for_rows = cast("Any", self.method), cast("Any", self.for_rows)
+        return self._replace(
+            method=method.with_effort(effort), for_rows=None if for_rows is None else partial(for_rows, joint=effort)
+        )
 
 
 class SARTRE(BaseEstimator):
@@ -104,10 +126,15 @@ class SARTRE(BaseEstimator):
         With ``penalty="auto"``, whether tests are to hold for heavy tails and for noise whose variance is not the same
         everywhere: columns are replaced by normal scores of their ranks, and variances follow the samples (HC3).
         ``"auto"``, the default, does so for the targets whose residuals call for it.
-    joint : bool, optional
+    joint : "auto" or bool, optional
         With ``penalty="auto"``, whether Gaussian processes of all candidates look for parents that act jointly, five or
-        seven at once, and for those that only stood for a misfit; False by default. They see 2,000 rows and 25
-        candidates per target at most, and take one second per target of a sparse graph, up to ten of a dense one.
+        seven at once, and for those that only stood for a misfit. With True they see 2,000 rows and 25 candidates per
+        target at most, and take one second per target of a sparse graph, up to ten of a dense one. ``"auto"``, the
+        default, is the same with 800 rows, for targets with at least one parent, and with a budget of some ten seconds
+        per table, spent on the targets with most to gain; tables of more than 50 columns are left alone. What was left
+        out is in ``notes_``.
+    device : "cpu" or "cuda"
+        With ``penalty="auto"``, where Gaussian processes run; on a GPU they need PyTorch, the extra ``gpu``.
     embedding : Embedding, optional
         With a penalty given as a number, how variables become intervals: five completely random trees of at most eight
         leaves each by default.
@@ -126,8 +153,9 @@ class SARTRE(BaseEstimator):
         1 where row is a parent of column.
     edges_ : DataFrame
         The kept edges, strongest first: ``source``, ``target``, ``strength`` (share of the target's variance
-        lost when the parent's terms are dropped from the fitted model, the others left as they are: of parents that
-        stand for each other it can exceed 1), ``margin`` (norm of the gradient with the
+        that is lost without the parent and its pairs, the other parents fitted again and chance not counted: between 0
+        and 1, and small for each of two parents that stand for each other; where the tests are robust, it is that of
+        the normal scores), ``margin`` (norm of the gradient with the
         parent taken out, over the penalty: 1 is the edge of being pruned; NaN for a parent found through a pair),
         ``p_value`` (NaN with a penalty given as a number: a lasso does not test). The p-values are those of the
         final model's tests, those of a parent's terms combined; that the same data chose the model they do not
@@ -137,12 +165,14 @@ class SARTRE(BaseEstimator):
         edge that is in none of them acts on its own.
     joint_terms_ : DataFrame
         With ``penalty="auto"``: the targets on which a Gaussian process decided, ``target``, and the ``parents`` that
-        act jointly in it, a list. Of these targets, ``strength`` is what is lost of the target's variance, of rows that
-        are left out in turn, ``p_value`` that of the fall of the marginal likelihood, each with the other parents left
-        as they are, and ``interactions_`` has no pairs.
+        act jointly in it, a list. Of these targets, ``strength`` is that of rows that are left out in turn,
+        ``p_value`` that of the fall of the marginal likelihood with the other parents left as they are, and
+        ``interactions_`` has no pairs.
     mechanisms_ : dict
         The processes, by target, that predict it better than an additive model does; report, diagnostics and ``scm_``
         use them.
+    notes_ : list of str
+        With ``penalty="auto"``: what the search for joint effects left out, and what it would cost, in a sentence.
     robust_targets_ : list of names
         With ``penalty="auto"``: the targets whose tests were robust.
     false_edges_bound_ : float
@@ -174,7 +204,8 @@ class SARTRE(BaseEstimator):
         level: float | None = None,
         interactions: bool | None = None,
         robust: bool | str | None = None,
-        joint: bool | None = None,
+        joint: bool | str | None = None,
+        device: str = "cpu",
         embedding: Embedding | None = None,
         tol: float | None = None,
         n_jobs: int | None = None,
@@ -185,6 +216,7 @@ class SARTRE(BaseEstimator):
         self.interactions = interactions
         self.robust = robust
         self.joint = joint
+        self.device = device
         self.embedding = embedding
         self.tol = tol
         self.n_jobs = n_jobs
@@ -285,8 +317,18 @@ class SARTRE(BaseEstimator):
         """What this step is."""
         if not self._automatic():
             return StepTags(needs_units=True, takes_row_source=True, costs=(Cost("SARTRE penalty"),))
-        costs = None if self.joint else (Cost("SARTRE"),)
-        return StepTags(takes_row_source=True, costs=costs, counting_cost="counting")
+        costs = [Cost("SARTRE")]
+        if self._joint() == "auto":
+            costs.append(Cost("SARTRE joint auto", BRIEF_ROWS, max_columns=MOST_COLUMNS))
+        elif self._joint():
+            costs.append(Cost("SARTRE joint", ALL_ROWS))
+        known = tuple(costs) if self.device == "cpu" or self._joint() is False else None  # not measured on a GPU
+        return StepTags(takes_row_source=True, runs_on_gpu=True, costs=known, counting_cost="counting")
+
+    def for_resamples(self) -> SARTRE:
+        """Return a copy for many resamples, without the search for joint effects unless it was asked for."""
+        copy: Any = clone(self)
+        return copy.set_params(joint=False) if self._automatic() and self._joint() == "auto" else copy
 
     def _read(self, X: Any) -> Table | Survey:
         """Return a table or, of one with many rows, its survey."""
@@ -304,14 +346,44 @@ class SARTRE(BaseEstimator):
             sizes = _sizes(data.sample, edges)[:, 0]
             values = [value * np.count_nonzero(sizes) / max(int(sizes.sum()), 1) for value in values]
         prepared = self._summed(data, values) if isinstance(data, Survey) else self._prepared(data, values)
-        table, self.rows_seen_ = prepared.table, prepared.rows_seen
+        table, self.rows_seen_, self.notes_ = prepared.table, prepared.rows_seen, []
+        fits = self._fitted(prepared, targets, "targets fitted")
+        if self._automatic() and self._joint() == "auto":
+            fits = self._decided(prepared, targets, fits)
+        self._warn_unless_converged([fit[-1] for fit in fits], table.names)
+        return table, fits
+
+    def _fitted(self, prepared: Prepared, targets: Sequence[Target], what: str) -> list[list[TargetFit]]:
+        """Fit some targets."""
         done: dict[int, list[TargetFit]] = {}
         for k, fit in spread(Prepared.fit, prepared, targets, self.n_jobs):
             done[k] = fit
-            logger.info("prune: %d of %d targets fitted", len(done), len(targets))
-        fits = [done[k] for k in range(len(done))]
-        self._warn_unless_converged([fit[-1] for fit in fits], table.names)
-        return table, fits
+            logger.info("prune: %d of %d %s", len(done), len(targets), what)
+        return [done[k] for k in range(len(targets))]
+
+    def _decided(
+        self, prepared: Prepared, targets: Sequence[Target], fits: list[list[TargetFit]]
+    ) -> list[list[TargetFit]]:
+        """Let processes decide on the targets where they promise most, within the budget of a table."""
+        n, d = prepared.table.shape
+        sizes = [len(parents) for _, parents, _ in targets]
+        promises = [max((fit.promise for fit in fitted), default=0.0) for fitted in fits]
+        chosen = affordable(promises, sizes)
+        n_left = sum(promise > 0 for promise in promises) - len(chosen)
+        seconds = float(f"{seconds_of_all(promises, sizes, n):.2g}")
+        left_out = (
+            f"are not looked for among more than {MOST_COLUMNS} columns"
+            if d > MOST_COLUMNS
+            else f"were not looked for in {n_left} of {d} targets that may have other parents"
+        )
+        if n_left or (d > MOST_COLUMNS and n >= FEWEST_JOINT_ROWS):
+            self.notes_.append(
+                f"Joint effects of many parents {left_out}. joint=True (--effort thorough) looks for all of them; it "
+                f"would take {'at least' if d > MOST_COLUMNS else 'about'} {seconds:,.0f} s on one thread."
+            )
+        again = self._fitted(prepared.with_effort(BRIEF), [targets[k] for k in chosen], "joint effects tried")
+        decided = dict(zip(chosen, again, strict=True))
+        return [decided.get(k, fit) for k, fit in enumerate(fits)]
 
     def _prepared(self, table: Table, values: Sequence[float]) -> Prepared:
         """Prepare all targets of a table for some levels (or penalties, if these were given as numbers)."""
@@ -323,39 +395,50 @@ class SARTRE(BaseEstimator):
         warn_about_near_copies(table, stacklevel=4)
         kept = without_repeats(table)
         warn_about_repeats(table, kept, stacklevel=4)
-        method = partial(AutomaticPruning, levels=values, tol=self._tol(), **self._kinds())
-        return Prepared(method(kept), kept, self._rows_seen(len(kept.values)), partial(method, many_targets=False))
+        method = partial(
+            AutomaticPruning, levels=values, tol=self._tol(), device=self.device, **self._kinds(table.shape[1])
+        )
+        return Prepared(method(kept), kept, self._rows_seen(kept), partial(method, many_targets=False))
 
     def _summed(self, survey: Survey, values: Sequence[float]) -> Prepared:
         """Prepare all targets from sums over the rows of a survey, and its sample."""
-        sample, kinds = survey.sample, self._kinds()
+        sample, kinds = survey.sample, self._kinds(survey.sample.shape[1])
         # More rows hardly change the graph of a given penalty, variances that follow the samples need the samples, and
         # sums over all rows would count copies of a row as evidence.
         n_repeats = len(sample.values) - len(without_repeats(sample).values)
         if not self._automatic() or kinds["robust"] is True or n_repeats > MOST_REPEATS * len(sample.values):
             return self._prepared(sample, values)
         warn_about_near_copies(sample, stacklevel=4)
-        method = SummedPruning(survey, sample, values, self._tol(), self.n_jobs, **kinds)
-        return Prepared(method, sample, {**self._rows_seen(len(sample.values)), "additive": survey.n})
+        method = SummedPruning(survey, sample, values, self._tol(), self.n_jobs, device=self.device, **kinds)
+        return Prepared(method, sample, {**self._rows_seen(sample), "additive": survey.n})
 
-    def _rows_seen(self, n: int) -> dict[str, int]:
-        """Return how many of n rows each part of the automatic method sees."""
-        seen = dict.fromkeys(["additive", *(kind for kind, wanted in self._kinds().items() if wanted)], n)
-        return {**seen, "joint": min(n, ALL_ROWS)} if self.joint else seen
+    def _rows_seen(self, table: Table) -> dict[str, int]:
+        """Return how many rows of a table each part of the automatic method sees."""
+        (n, d), seen = table.shape, {}
+        for kind, wanted in self._kinds(d).items():
+            if wanted and (kind != "joint" or n >= FEWEST_JOINT_ROWS):
+                seen[kind] = min(n, wanted.all_rows) if isinstance(wanted, JointEffort) else n
+        return {"additive": n, **seen}
 
     def _tol(self) -> float:
         if self.tol is not None:
             return self.tol
         return SCREENING_GAP if self._automatic() else GAP_TOL
 
-    def _kinds(self) -> dict[str, Any]:
-        """Return what the automatic method looks for beyond additive effects."""
+    def _kinds(self, d: int) -> dict[str, Any]:
+        """Return what the automatic method looks for beyond additive effects, of d columns."""
+        effort = (
+            THOROUGH if self._joint() is True else LOOK_ONLY if self._joint() == "auto" and d <= MOST_COLUMNS else None
+        )
         robust = "auto" if self.robust is None or self.robust == "auto" else bool(self.robust)
         return {
             "interactions": self.interactions is None or bool(self.interactions),
             "robust": robust,
-            "joint": bool(self.joint),
+            "joint": effort,
         }
+
+    def _joint(self) -> bool | str:
+        return "auto" if self.joint is None or self.joint == "auto" else bool(self.joint)
 
     def _keep(self, table: Table, edges: OrderedEdges, fits: list[TargetFit]) -> SARTRE:
         """Keep what was found as attributes."""
@@ -370,8 +453,8 @@ class SARTRE(BaseEstimator):
             self.adjacency_matrix_[edges.demanded] = 1
         self.edges_ = edge_table(rows, table.names)
         if self._automatic():
-            (candidates, required), kinds = _sizes(table, edges).T, self._kinds()
-            expected = expected_false(self._level(), pairs=kinds["interactions"], joint=kinds["joint"])
+            (candidates, required), pairs = _sizes(table, edges).T, self._kinds(d)["interactions"]
+            expected = expected_false(self._level(), pairs=pairs, joint=self._joint() is True)
             holds = dependence_between_rows(table) is None
             self.false_edges_bound_ = expected * int((candidates > required).sum()) if holds else np.nan
             self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
@@ -400,6 +483,7 @@ class SARTRE(BaseEstimator):
 
     def _check_settings(self) -> None:
         check_jobs_and_seed(self)
+        check_device("SARTRE", self.device)
         if not self._automatic():
             embedding_of("SARTRE", self.embedding)
             check_number("SARTRE", "penalty", self.penalty, low=0.0, open_low=True)
@@ -411,14 +495,16 @@ class SARTRE(BaseEstimator):
                     f"The '{name}' parameter of SARTRE requires {needed}. Got penalty={self.penalty!r} instead. "
                     f"Leave '{name}' out, or change the penalty."
                 )
-        for name in ("interactions", "joint"):
-            value = getattr(self, name)
-            if not (value is None or isinstance(value, (bool, np.bool_))):
-                raise TypeError(f"The '{name}' parameter of SARTRE must be a bool. Got {value!r} instead.")
-        if not (self.robust is None or isinstance(self.robust, (bool, np.bool_))) and self.robust != "auto":
-            raise ValueError(
-                f"The 'robust' parameter of SARTRE must be True, False or 'auto'. Got {self.robust!r} instead."
+        if not (self.interactions is None or isinstance(self.interactions, (bool, np.bool_))):
+            raise TypeError(
+                f"The 'interactions' parameter of SARTRE must be a bool. Got {self.interactions!r} instead."
             )
+        for name in ("robust", "joint"):
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, (bool, np.bool_)) or value == "auto"):
+                raise ValueError(
+                    f"The '{name}' parameter of SARTRE must be True, False or 'auto'. Got {value!r} instead."
+                )
         check_number("SARTRE", "level", self._level(), low=0.0, high=1.0, open_low=True)
         check_number("SARTRE", "tol", self._tol(), low=0.0, open_low=True)
 
@@ -434,7 +520,7 @@ class SARTRE(BaseEstimator):
                 )
 
 
-def _targets(table: Table, edges: OrderedEdges) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
+def _targets(table: Table, edges: OrderedEdges) -> Iterator[Target]:
     """Yield every target with its candidate parents, and the required ones among them; a constant has none."""
     constant = table.constant
     for target, parents, required in edges.targets():

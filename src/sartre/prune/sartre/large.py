@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sartre.additive.smooth_sums import SmoothTotals
     from sartre.data.row_source import Survey
     from sartre.data.table import Table
+    from sartre.prune.sartre.joint import JointEffort
     from sartre.prune.sartre.rows import Term
 
 
@@ -91,11 +92,6 @@ class SumModel:
     def p_values(self, solved: Solved) -> NDArray[np.float64]:
         """Test every variable of a fit."""
         return term_tests(self._gram, solved).p_value
-
-    def inner_products(self, solved: Solved) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean products of a fit's functions with each other and with the target."""
-        columns = solved.columns
-        return self._gram.matrix[np.ix_(columns, columns)], self._gram.cross[columns, self._target]
 
 
 class SummedSelection:
@@ -172,7 +168,7 @@ class SummedPruning:
         **kinds: Any,
     ) -> None:
         self._levels, self._tol = levels, tol
-        self._needs_rows = bool(kinds["interactions"] or kinds["robust"] or kinds["joint"])
+        self._needs_rows = bool(kinds["interactions"] or kinds["robust"] or kinds["joint"] is not None)
         self._sample = AutomaticPruning(sample, levels, tol, **kinds)
         counter = SmoothCounter.of(sample.values)
         self._selection = SummedSelection(counter, survey.total(counter.count, n_jobs))
@@ -190,7 +186,16 @@ class SummedPruning:
             if all(map(_needs_sample, fits)):
                 return fits
         additive = self._selection.select(target, usable, self._levels, self._tol, kept.tolist())
-        return [fit if _needs_sample(fit) else sums for fit, sums in zip(fits, additive, strict=True)]
+        return [
+            fit if _needs_sample(fit) else sums._replace(promise=fit.promise)
+            for fit, sums in zip(fits, additive, strict=True)
+        ]
+
+    def with_effort(self, effort: JointEffort | None) -> SummedPruning:
+        """Return the same with another effort of the search for joint effects."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, _sample=self._sample.with_effort(effort))
+        return other
 
 
 def _needs_sample(fit: TargetFit) -> bool:

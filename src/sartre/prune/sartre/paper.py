@@ -12,6 +12,7 @@ from sartre.additive.bases.trees import interval_bases
 from sartre.additive.design import prepare
 from sartre.additive.lasso import solve_path, terms
 from sartre.prune.edges import TargetFit, united
+from sartre.prune.strength import losses_without
 
 if TYPE_CHECKING:
     from sartre.additive.bases.trees import Embedding
@@ -38,12 +39,14 @@ class PaperPruning:
     def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
         """Regress one variable without missing values on its candidate parents, once per penalty.
 
-        Required parents are not penalised. The indicators of a nominal variable are regressed one by one.
+        Required parents are not penalised. The indicators of a nominal variable are regressed one by one. A lasso
+        shrinks what it keeps, so smooth functions say what is lost without a parent.
         """
         if len(parents) == 0:
             return [TargetFit(target, parents)] * len(self._penalties)
         found = [self._path(target, y, parents, required) for y in self._table.responses(target)]
-        return [united(fits) for fits in zip(*found, strict=True)]
+        fits = [united(fits) for fits in zip(*found, strict=True)]
+        return [fit._replace(strength=losses_without(self._table, target, fit.parents)) for fit in fits]
 
     def _path(
         self, target: int, y: NDArray[np.float64], parents: NDArray[np.intp], required: NDArray[np.intp]

@@ -213,11 +213,6 @@ class RowModel:
         beta[solved.columns] = solved.beta
         return self.y - self._functions[:, : len(beta)] @ beta
 
-    def inner_products(self, solved: Solved) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean products of these functions with each other, (q, q), and with the target, (q,)."""
-        columns = solved.columns
-        return submatrix(self._gram.matrix, columns, columns), self._gram.cross[columns, 0]
-
     def residual_of_pair(self, pair: tuple[int, int], solved: Solved) -> PairResidual:
         """Return what a fit leaves of a pair's functions; a small ridge keeps it finite."""
         own: list[Term] = [(j, j) for j in pair]

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from sartre.additive.bases.rank_polynomials import pair_basis
 from sartre.additive.bases.splines import smooth_bases
 from sartre.additive.design import prepare
+from sartre.compute.devices import check_device
 from sartre.data.checks import near_copies
 from sartre.data.row_sample import drawn_rows
 from sartre.data.table import normal_scores, standardise
 from sartre.prune.edges import TargetFit, united
 from sartre.prune.sartre.backward import Elimination
-from sartre.prune.sartre.constants import ALL_ROWS, FEWEST_JOINT_ROWS, FEWEST_VALUES, FILLED, N_SPLINES, NEARLY_ALL
+from sartre.prune.sartre.constants import CHECKED_ROWS, FEWEST_JOINT_ROWS, FEWEST_VALUES, FILLED, N_SPLINES, NEARLY_ALL
 from sartre.prune.sartre.joint import JointSearch, better_process
 from sartre.prune.sartre.pairs import PairSearch, found_pairs, grow
 from sartre.prune.sartre.robust import is_unsettled
@@ -37,6 +38,7 @@ from sartre.settings import listed
 if TYPE_CHECKING:
     from sartre.data.table import Table
     from sartre.process.likelihood import Weights
+    from sartre.prune.sartre.joint import JointEffort
 
 
 def select(
@@ -112,7 +114,10 @@ class AutomaticPruning:
     tol : float
     interactions : bool
     robust : bool or "auto"
-    joint : bool
+    joint : JointEffort, optional
+        Of the search for joint effects; none by default.
+    device : "cpu" or "cuda"
+        On which it runs.
     many_targets : bool
         Whether many targets are to be fitted: what all of them need is then made at once.
     """
@@ -125,12 +130,13 @@ class AutomaticPruning:
         *,
         interactions: bool,
         robust: bool | str,
-        joint: bool = False,
+        joint: JointEffort | None = None,
+        device: str = "cpu",
         many_targets: bool = True,
     ) -> None:
         self._table, self._levels, self._tol = table, levels, tol
         self._interactions, self._robust, self._joint = interactions, robust, joint
-        self._many_targets = many_targets
+        self._many_targets, self._device = many_targets, device
         self._lock, self._shared = Lock(), dict[bool, SharedRows]()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -139,6 +145,12 @@ class AutomaticPruning:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=Lock())
+
+    def with_effort(self, effort: JointEffort | None) -> AutomaticPruning:
+        """Return the same with another effort of the search for joint effects."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, _joint=effort)  # what all targets share is not made again
+        return other
 
     def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
         """Choose the parents of one variable without missing values, once per level.
@@ -170,44 +182,54 @@ class AutomaticPruning:
             if robust or self._robust != "auto" or not any(fit.unsettled for fit in fits):
                 break
             robust = True
-        if self._joint and len(response) >= FEWEST_JOINT_ROWS and len(np.unique(response)) >= FEWEST_VALUES:
-            return self._jointly(response, usable, fits, levels, np.array(required, dtype=np.intp))
-        return fits
+        if self._joint is None or len(response) < FEWEST_JOINT_ROWS or len(np.unique(response)) < FEWEST_VALUES:
+            return fits
+        if not self._joint.explores and not any(len(fit.parents) for fit in fits):
+            return fits
+        return self._jointly(response, usable, fits, self._joint, levels, np.array(required, dtype=np.intp))
 
     def _jointly(
         self,
         response: NDArray[np.float64],
         usable: NDArray[np.intp],
         fits: list[TargetFit],
+        effort: JointEffort,
         levels: Sequence[float],
         required: NDArray[np.intp],
     ) -> list[TargetFit]:
         """Let Gaussian processes decide where they explain more, on normal scores if tails are heavy."""
         found = usable[np.isin(usable, np.concatenate([fit.parents for fit in fits]))]
-        search = JointSearch(
-            self._model(fits[0].target, response, robust=self._robust is True), self._rows, usable, found
-        )
-        if self._robust == "auto" and search.has_heavy_tails:
-            search = JointSearch(self._model(fits[0].target, response, robust=True), self._rows, usable, found)
-        decisions = [search.decided(fit, level, required) for fit, level in zip(fits, levels, strict=True)]
+
+        def search(*, robust: bool) -> JointSearch:
+            model = self._model(fits[0].target, response, robust=robust)
+            return JointSearch(model, self._rows, usable, found, effort, check_device("SARTRE", self._device))
+
+        processes = search(robust=self._robust is True)
+        if self._robust == "auto" and processes.has_heavy_tails:
+            processes = search(robust=True)
+        decisions = [processes.decided(fit, level, required) for fit, level in zip(fits, levels, strict=True)]
         if len(decisions) > 1:  # a path needs no mechanisms
             return [decision.fit for decision in decisions]
-        return [self._with_mechanism(response, *decisions[0])]
+        return [self._with_mechanism(response, effort, *decisions[0])]
 
-    def _with_mechanism(self, response: NDArray[np.float64], fit: TargetFit, weights: Weights | None) -> TargetFit:
+    def _with_mechanism(
+        self, response: NDArray[np.float64], effort: JointEffort, fit: TargetFit, weights: Weights | None
+    ) -> TargetFit:
         """Add the process of a target, if one decided on it and predicts better than an additive model."""
         if weights is None or len(fit.parents) == 0 or set(fit.parents.tolist()) & self._table.nominal:
             return fit  # the levels of a table whose rare ones were merged are not those that a mechanism is asked for
-        table, rows = self._table, self._rows
+        table, rows = self._table, self._rows[: effort.all_rows]
         places = np.array(sorted(range(len(fit.parents)), key=lambda k: table.names[fit.parents[k]]), dtype=np.intp)
         columns = fit.parents[places]
         X = table.values[np.ix_(rows, columns)]
-        return fit._replace(mechanism=better_process(X, response[rows], weights.of(places)))
+        return fit._replace(
+            mechanism=better_process(X, response[rows], weights.of(places), check_device("SARTRE", self._device))
+        )
 
     @cached_property
     def _rows(self) -> NDArray[np.intp]:
         """The rows of the table in the order in which processes use them, whatever their order in the table."""
-        return drawn_rows(self._table.values, 0, ALL_ROWS)
+        return drawn_rows(self._table.values, 0, CHECKED_ROWS)
 
     def _model(self, target: int, response: NDArray[np.float64], *, robust: bool) -> RowModel:
         shared = self._share(robust=robust)
