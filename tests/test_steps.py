@@ -113,7 +113,7 @@ def test_a_foreign_pruner_sees_a_table_and_never_a_survey(monkeypatch):
 
 def test_a_pruner_without_findings_has_found_nothing():
     findings = findings_of(Anything())
-    assert findings == Findings(None, (), None, {}, {})
+    assert findings == Findings(None, (), None, {}, {}, ())
     assert findings.pairs() == []
     assert findings_of(None) == findings
 
@@ -123,9 +123,10 @@ def test_findings_are_attributes_with_the_same_names():
     frame = pd.DataFrame({"target": ["y"], "p_value": [0.1], "second": ["b"], "first": ["a"]})
     pruner.interactions_, pruner.robust_targets_, pruner.false_edges_bound_ = frame, ["y"], 0.3
     pruner.rows_seen_, pruner.mechanisms_ = {"additive": 7}, {"y": "a mechanism"}
+    pruner.notes_ = ["A sentence."]
     findings = findings_of(pruner)
     assert findings.interactions is frame
-    assert findings[1:] == (["y"], 0.3, {"additive": 7}, {"y": "a mechanism"})
+    assert findings[1:] == (["y"], 0.3, {"additive": 7}, {"y": "a mechanism"}, ["A sentence."])
     assert findings.pairs() == [("a", "b", "y")]  # by name, whatever the order of the columns
 
 
@@ -138,7 +139,7 @@ def test_every_finding_of_the_default_pruner_is_there_but_mechanisms():
     assert findings.pairs() == [("x0", "x1", "x2")]
     assert findings.false_edges_bound == fitted.false_edges_bound_
     assert findings.robust_targets is fitted.robust_targets_
-    assert findings.rows_seen == {"additive": 300, "interactions": 300, "robust": 300}
+    assert findings.rows_seen == {"additive": 300, "interactions": 300, "robust": 300, "joint": 300}
     assert findings.mechanisms == {}
     assert findings_of(CAMPruning().fit(X, [0, 1, 2])) == findings_of(Anything())
 
@@ -311,5 +312,4 @@ def test_a_setting_that_holds_a_step_takes_nothing_else(value):
 
 def test_costs_that_were_not_measured_are_not_known():
     assert tags_of(OrderSearch(effort="thorough")).costs is None
-    assert tags_of(SARTRE(joint=True)).costs is None
     assert tags_of(OrderSearch(effort="fast")).costs is not None

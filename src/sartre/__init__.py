@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sartre.discovery import CausalDiscovery
+    from sartre.evidence.certificates import certify
     from sartre.evidence.stability import stability
     from sartre.graph.dag import Dag
+    from sartre.graph.pdag import Pdag
     from sartre.knowledge.knowledge import Knowledge
     from sartre.scm import StructuralModel
 
 __version__ = "0.1.0"
 
-__all__ = ["CausalDiscovery", "Dag", "Knowledge", "StructuralModel", "__version__", "stability"]
+__all__ = ["CausalDiscovery", "Dag", "Knowledge", "Pdag", "StructuralModel", "__version__", "certify", "stability"]
 
 _HOMES = {
     "CausalDiscovery": "sartre.discovery",
     "Dag": "sartre.graph",
     "Knowledge": "sartre.knowledge",
+    "Pdag": "sartre.graph",
     "StructuralModel": "sartre.scm",
+    "certify": "sartre.evidence.certificates",
     "stability": "sartre.evidence.stability",
 }
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sartre.compute.parallel import blas_threads
 from sartre.data.batches import MISSING_IN_BATCHES
 from sartre.data.category_codes import scored
 from sartre.data.checks import MIN_ROWS, as_table
@@ -19,12 +20,14 @@ from sartre.data.missing import imputed, read_table
 from sartre.data.row_dependence import warn_about_dependent_rows
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
-from sartre.evidence.diagnostics import Diagnostics, diagnose
+from sartre.evidence.diagnostics import FEW_VALUES, Diagnostics, diagnose
+from sartre.evidence.directions import MOST_COLUMNS_WEIGHED, direction_columns, weigh_directions
 from sartre.graph.dag import Dag
 from sartre.knowledge.knowledge import constraints
 from sartre.knowledge.masks import check_order
 from sartre.order import OrderSearch
 from sartre.prune import SARTRE
+from sartre.prune.edges import edge_table
 from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
 from sartre.scm import StructuralModel
 from sartre.settings import check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
@@ -32,6 +35,8 @@ from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, f
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pandas as pd
 
     from sartre.evidence.stability import Stability
     from sartre.knowledge.knowledge import Knowledge
@@ -55,6 +60,8 @@ class CausalDiscovery(BaseEstimator):
         Prior knowledge about the columns, by name. It is checked before any work is done, and the result obeys it.
     missing : "error", "drop", "bin" or "impute"
         How to treat missing values; see the notes below.
+    directions : bool
+        Whether to weigh how much the data say about the direction of each edge.
     n_jobs, random_state : optional
         Passed on to every step that has such a setting and leaves it at None. More jobs pay with many rows or targets
         (`SARTRE` and `CAMPruning` fit targets in threads); the default order hardly uses them.
@@ -68,7 +75,13 @@ class CausalDiscovery(BaseEstimator):
     adjacency_matrix_ : uint8 array of shape (d, d)
         Entry (i, j) is 1 if i is a parent of j.
     edges_ : DataFrame
-        The edges, with the pruner's evidence for each.
+        The edges, with the pruner's evidence for each, and what is known about its direction: ``direction`` is
+        ``"decided"`` by the data, ``"undecided"``, ``"known"`` (by `knowledge` or a given order) or ``"unchecked"``;
+        ``direction_evidence`` is the log likelihood, in nats, that the best order with the edge turned would lose (more
+        than 4 decide), and ``direction_confidence`` how likely the direction is right if the model is. Unchecked are
+        categories, columns with missing or fewer than ten distinct values, and tables of more than 100 columns.
+    pdag_ : Pdag
+        The graph with arrows where directions are decided or known, and lines elsewhere.
     order_step_, prune_step_ : the fitted steps
     rows_seen_ : dict
         The number of rows that each part used: ``"order"``, and the parts that the pruner reports.
@@ -127,6 +140,7 @@ class CausalDiscovery(BaseEstimator):
         *,
         knowledge: Knowledge | None = None,
         missing: str = "error",
+        directions: bool = True,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -134,6 +148,7 @@ class CausalDiscovery(BaseEstimator):
         self.prune = prune
         self.knowledge = knowledge
         self.missing = missing
+        self.directions = directions
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -212,6 +227,7 @@ class CausalDiscovery(BaseEstimator):
         """Order, then prune. The orderer sees the sample of a survey; `table` is kept for later use."""
         for name in ("scm_", "diagnostics_", "_mechanisms"):  # results of an earlier fit are discarded
             self.__dict__.pop(name, None)
+        self._table = table
         known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         orderer, pruner = fresh(self.orderer(), **settings), fresh(self.pruner(), **settings)
@@ -232,13 +248,34 @@ class CausalDiscovery(BaseEstimator):
         )
         self.adjacency_matrix_ = promised(self.prune_step_, "adjacency_matrix_")
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
-        self.edges_ = promised(self.prune_step_, "edges_")
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
+        self.edges_ = self._with_directions(promised(self.prune_step_, "edges_"), numbers, before)
+        settled = self.edges_["direction"].isin(["decided", "known"])
+        self.pdag_ = self.graph_.with_lines(map(tuple, self.edges_.loc[~settled, ["source", "target"]].to_numpy()))
         seen = findings_of(self.prune_step_).rows_seen or {"prune": len(table.values)}
         self.rows_seen_ = {"order": len(numbers.values), **seen}
-        self._table = table
         self.fit_seconds_ = perf_counter() - start
         return self
+
+    def _with_directions(self, edges: pd.DataFrame, numbers: Table, before: NDArray[np.bool_]) -> pd.DataFrame:
+        """Return the edges with what is known about their directions; `numbers` is what the orderer saw."""
+        if not {"source", "target"} <= set(edges.columns):  # a pruner of the user's, without a table of edges
+            edges = edge_table(
+                ((i, j, np.nan, np.nan, np.nan) for i, j in np.argwhere(self.adjacency_matrix_)), numbers.names
+            )
+        place = {name: j for j, name in enumerate(numbers.names)}
+        pairs = [(place[a], place[b]) for a, b in zip(edges["source"], edges["target"], strict=True)]
+        given = not tags_of(self.order_step_).learns_order
+        known = np.array([given or bool(before[pair]) for pair in pairs], dtype=bool)
+        few = np.array([len(np.unique(column)) < FEW_VALUES for column in numbers.values.T])  # no continuous noise
+        odd = {*self._table.nominal, *np.flatnonzero(few | self._table.missing.any(axis=0)).tolist()}
+        asked = [k for k, pair in enumerate(pairs) if not (known[k] or odd & set(pair))]
+        evidence = np.full(len(pairs), np.nan)
+        if self.directions and asked and len(numbers.names) <= MOST_COLUMNS_WEIGHED:
+            with blas_threads():
+                weighed = weigh_directions(numbers, self.order_.tolist(), [pairs[k] for k in asked], before)
+            evidence[asked] = weighed
+        return edges.assign(**direction_columns(evidence, known))
 
     def plan(self, X: Any) -> Plan:
         """Estimate how much time and memory `fit` would take, without running it.
@@ -334,7 +371,9 @@ class CausalDiscovery(BaseEstimator):
                 f"{names}. Leave these columns out, or code and impute them before 'fit'."
             )
         pairs = findings_of(self.prune_step_).pairs()
-        return StructuralModel.of_mechanisms(Table(table.values, table.names), self.graph_, self.mechanisms(), pairs)
+        return StructuralModel.of_mechanisms(
+            Table(table.values, table.names), self.graph_, self.mechanisms(), pairs, self.pdag_.lines
+        )
 
     def report(
         self,

@@ -31,15 +31,21 @@ def check_number(
     high: float = np.inf,
     integer: bool = False,
     open_low: bool = False,
+    open_high: bool = False,
 ) -> None:
     """Check a numeric setting of a class or function, in scikit-learn's error grammar."""
     kind, word = (Integral, "an int") if integer else (Real, "a float")
-    interval = f"{'(' if open_low else '['}{low}, {high}{')' if high == np.inf else ']'}"
+    interval = f"{'(' if open_low else '['}{low}, {high}{')' if high == np.inf or open_high else ']'}"
     complaint = f"The '{name}' parameter of {owner} must be {word} in the range {interval}. Got {value!r} instead."
     if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
         raise TypeError(complaint)
     number: Any = value  # compared as it is: an int beyond the largest double is still out of range
-    if not (low <= number <= high) or number == np.inf or (open_low and number == low):
+    if (
+        not (low <= number <= high)
+        or number == np.inf
+        or (open_low and number == low)
+        or (open_high and number == high)
+    ):
         raise ValueError(complaint)
 
 

@@ -28,12 +28,13 @@ PRUNER = "a pruner such as SARTRE()"
 class Cost(NamedTuple):
     """A cost that `sartre plan` knows, by its key in ``plan/costs.json``, and the most rows that it applies to.
 
-    serial: whether ``n_jobs`` does not affect it.
+    serial: whether ``n_jobs`` does not affect it. max_columns: with more columns, it does not arise.
     """
 
     key: str
     max_rows: int | None = None
     serial: bool = False
+    max_columns: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,8 @@ class Findings(NamedTuple):
         The number of rows that each part used, by its name; a pruner that does not say used all of them.
     mechanisms : dict of Mechanism
         Mechanisms of some targets, by name; the others are additive, with the pairs above.
+    notes : list of str
+        What was left out, in sentences for the user.
     """
 
     interactions: pd.DataFrame | None
@@ -96,6 +99,7 @@ class Findings(NamedTuple):
     false_edges_bound: float | None
     rows_seen: Mapping[str, int]
     mechanisms: Mapping[str, Mechanism]
+    notes: Sequence[str]
 
     def pairs(self) -> list[tuple[str, str, str]]:
         """Return the pairs as ``(first, second, target)``, by name."""
@@ -123,6 +127,7 @@ def findings_of(pruner: Any) -> Findings:
         false_edges_bound=getattr(pruner, "false_edges_bound_", None),
         rows_seen=offered("rows_seen_", {}),
         mechanisms=offered("mechanisms_", {}),
+        notes=offered("notes_", ()),
     )
 
 
@@ -160,7 +165,10 @@ class Mechanism(Protocol):
         ...
 
     def loss_without(self, parent: int) -> float:
-        """Return the share of the target's variance that is lost without a parent once the others are refitted."""
+        """Return the share of the target's variance that is lost without a parent once the others are refitted.
+
+        It is between 0 and 1, and what is explained by chance is not counted.
+        """
         ...
 
 
@@ -187,6 +195,26 @@ def fresh(step: Any, **settings: Any) -> Any:
         if value is None and name.rsplit("__", 1)[-1] in settings
     }
     return step.set_params(**unset)
+
+
+def for_resamples(model: Any) -> Any:
+    """Return an unfitted copy of a model to be fitted to many resamples: steps may do less there, if they say so.
+
+    A step says so by a method ``for_resamples``, which returns its copy.
+
+    Examples
+    --------
+    >>> from sartre import CausalDiscovery
+    >>> for_resamples(CausalDiscovery()).prune
+    SARTRE(joint=False)
+    """
+    model = clone(model)
+    if "directions" in model.get_params(deep=False):
+        model.set_params(directions=False)  # nobody asks for those of a resample
+    if hasattr(model, "pruner"):
+        model.set_params(prune=model.pruner())
+    steps = {name: step for name, step in model.get_params().items() if hasattr(step, "for_resamples")}
+    return model.set_params(**{name: step.for_resamples() for name, step in steps.items()})
 
 
 def fit_within(step: Any, *data: Any, **constraints: Any) -> Any:

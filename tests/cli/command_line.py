@@ -24,6 +24,6 @@ def names_in(folder) -> list[str]:
 
 
 def edges_in(text: str) -> list[list[str]]:
-    """Return the cells of the printed table of edges."""
+    """Return the cells of the printed table of edges: source, arrow, target, strength and direction."""
     lines = [[cell.strip() for cell in line.strip("│").split("│")] for line in text.splitlines() if line[:1] == "│"]
-    return [cells for cells in lines if len(cells) == 4]
+    return [cells for cells in lines if len(cells) == 5]

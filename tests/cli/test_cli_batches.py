@@ -61,6 +61,7 @@ def test_a_folder_has_the_plan_of_all_its_files(parts):
     ("options", "message"),
     [
         (["--stability", "2"], "--stability needs all rows in memory"),
+        (["--certify", "0.1"], "--certify needs all rows in memory"),
         (["--missing", "bin"], "must be 'error' or 'drop'"),
         (["--columns", "snow"], "There is no column 'snow'"),
         (["--prune", "CAMPruning"], "must be a pruner with the tag 'takes_row_source'"),

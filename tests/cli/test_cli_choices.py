@@ -11,6 +11,7 @@ import pytest
 from command_line import names_in, run
 
 from sartre import CausalDiscovery, Dag
+from sartre.cli._certificates import certified_marks
 from sartre.evidence import stability as evidence_stability
 from sartre.order import R2Sort
 from sartre.prune import CAMPruning
@@ -66,7 +67,9 @@ def test_categories_and_missing_values_are_learnt_from(table, folder):
     result = run("discover", "gaps.csv", "--missing", "bin", "--report", "report.html")
     assert result.exit_code == 0, result.stderr
     assert "were imputed" in (folder / "report.html").read_text()
-    assert names_in(folder) == ["edges.csv", "gaps.csv", "graph.json", "known.toml", "report.html", table]
+    assert names_in(folder) == sorted(
+        ["edges.csv", "gaps.csv", "graph.json", "knowledge-template.toml", "known.toml", "report.html", table]
+    )
 
 
 def test_the_edges_are_a_table_of_their_own(table, folder):
@@ -125,7 +128,7 @@ def test_stability_adds_frequencies_and_continues_after_an_interruption(table, f
     result = run(*arguments, "--out", "parts")
     assert result.exit_code == 0, result.stderr
     assert numbers == [0, 1, 2, 2, 3]
-    assert names_in(folder / "parts") == ["edges.csv", "graph.json"]
+    assert names_in(folder / "parts") == ["edges.csv", "graph.json", "knowledge-template.toml"]
     texts = [(folder / name / "graph.json").read_text() for name in ("whole", "parts")]
     assert texts[0] == texts[1]
     document = json.loads(texts[0])
@@ -135,6 +138,38 @@ def test_stability_adds_frequencies_and_continues_after_an_interruption(table, f
         assert edge["frequency"] == frequency.get((edge["source"], edge["target"]), 0.0)
     assert "│ frequency │ before │".replace("│", "┃") in result.stdout
     assert "edges with a frequency of 0.6 or more are expected by chance" in result.stdout
+
+
+# Certificates
+
+
+def test_certify_adds_a_column_and_says_what_it_promises(table, folder):
+    result = run("prune", table, "--order-of", "rain,river,flood", "--certify", "0.1")
+    assert result.exit_code == 0, result.stderr
+    assert "at most 10 % are false in expectation" in result.stdout
+    assert "┃ certified ┃" in result.stdout
+    document = json.loads((folder / "graph.json").read_text())
+    assert document["certificates"]["order"] == ["rain", "river", "flood"]
+    certified = {
+        (each["source"], each["target"]) for each in document["certificates"]["statements"] if each["certified"]
+    }
+    assert certified == {("rain", "river"), ("river", "flood")}
+    assert all(edge["certified"] is True for edge in document["edges"])
+    assert pd.read_csv(folder / "edges.csv")["certified"].tolist() == [True, True]
+
+
+def test_an_edge_that_is_certified_the_other_way_round_is_marked():
+    edges = pd.DataFrame({"source": ["a", "c", "a"], "target": ["b", "a", "d"]})
+    stated = [{"source": "a", "target": "b", "certified": True}, {"source": "a", "target": "c", "certified": True}]
+    assert certified_marks(edges, {"statements": stated}) == ["yes", "turned", ""]
+
+
+@pytest.mark.parametrize(("rate", "message"), [("0", "'fdr' parameter of certify"), ("much", "--certify")])
+def test_a_rate_that_makes_no_sense_is_refused(table, folder, rate, message):
+    result = run("discover", table, "--certify", rate)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert names_in(folder) == ["water.csv"]
 
 
 # Disks

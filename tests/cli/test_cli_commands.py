@@ -208,7 +208,7 @@ def test_what_was_simulated_can_be_learnt_and_evaluated(folder):
     assert run("simulate", "--nodes", "3", "--edges", "2", "--samples", "300").exit_code == 0
     assert run("discover", "data.csv", "--order", "R2Sort").exit_code == 0
     assert run("evaluate", "truth.json", "edges.csv").exit_code == 0
-    assert names_in(folder) == ["data.csv", "edges.csv", "graph.json", "truth.json"]
+    assert names_in(folder) == ["data.csv", "edges.csv", "graph.json", "knowledge-template.toml", "truth.json"]
 
 
 # Methods
@@ -247,7 +247,7 @@ def test_an_edge_without_a_number_is_printed_with_a_dash(table, folder):
     (folder / "known.json").write_text('{"required": [["flat", "rain"]]}')
     result = run("discover", "flat.csv", "--knowledge", "known.json", "--prune", "CAMPruning", "--order", "R2Sort")
     assert result.exit_code == 0, result.stderr
-    assert ["flat", "rain", "-", "-"] in edges_in(result.stdout)
+    assert ["flat", "->", "rain", "-", "1.00"] in edges_in(result.stdout)
 
 
 def test_the_defaults_that_are_listed_are_those_of_the_library(table):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from command_line import edges_in, names_in, run
 
-from sartre import CausalDiscovery, Dag, __version__
+from sartre import CausalDiscovery, Dag, Knowledge, __version__
 from sartre.cli import _learning, _tables
 from sartre.cli._learning import CHECKPOINT
 from sartre.plan import estimate
@@ -19,7 +19,7 @@ from sartre.prune import SARTRE
 def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, folder):
     result = run("discover", table, "--report", "report.html", "--level", "0.01")
     assert result.exit_code == 0, result.stderr
-    assert "Wrote graph.json, edges.csv and report.html" in result.stdout
+    assert "Wrote graph.json, edges.csv, knowledge-template.toml and report.html" in result.stdout
     page = (folder / "report.html").read_text(encoding="utf-8")
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
     assert data["names"] == ["flood", "rain", "river"]
@@ -68,18 +68,36 @@ def test_discover_prints_the_edges_and_writes_the_graph(table, folder):
         "prune": {"method": "SARTRE", "penalty": "auto", "random_state": 0} | document["run"]["prune"],
     }
     printed = edges_in(result.stdout)
-    assert [(source, target) for source, target, _, _ in printed] == [
+    assert [(source, target) for source, _, target, _, _ in printed] == [
         (edge["source"], edge["target"]) for edge in document["edges"]
     ]
-    for (_, _, strength, p_value), edge in zip(printed, document["edges"], strict=True):
+    for (_, arrow, _, strength, confidence), edge in zip(printed, document["edges"], strict=True):
+        assert (arrow, edge["direction"]) == ("->", "decided")
         assert float(strength) == pytest.approx(edge["strength"], abs=6e-4)
-        assert float(p_value) == pytest.approx(edge["p_value"], rel=0.06)
+        assert float(confidence) == pytest.approx(edge["direction_confidence"], abs=6e-3)
+        assert edge["p_value"] < 1e-6  # in the file, beside the table that people read
     assert document["interactions"] == []
     strengths = [edge["strength"] for edge in document["edges"]]
     assert strengths == sorted(strengths, reverse=True)
     assert "water.csv: 200 rows, 3 columns; 2 edges in " in result.stdout
     assert "Order: rain, river, flood\n" in result.stdout
-    assert result.stdout.endswith("Wrote graph.json and edges.csv\n")
+    assert result.stdout.endswith("Wrote graph.json, edges.csv and knowledge-template.toml\n")
+
+
+def test_a_knowledge_file_to_fill_in_is_written_once_and_never_overwritten(table, folder):
+    assert run("discover", table).exit_code == 0
+    file = folder / "knowledge-template.toml"
+    assert Knowledge.read(file) == Knowledge()
+    text = file.read_text(encoding="utf-8")
+    assert '["flood", "rain", "river"]' in text
+    assert 'these have none: "rain".' in text
+    file.write_text('roots = ["river"]\n', encoding="utf-8")
+    result = run("discover", table, "--knowledge", file.name)
+    assert result.exit_code == 0, result.stderr
+    assert "Left knowledge-template.toml as it is\nWrote graph.json and edges.csv\n" in result.stdout
+    assert file.read_text(encoding="utf-8") == 'roots = ["river"]\n'
+    assert Dag.read(folder / "graph.json").parents("river") == []
+    assert run("discover", table, "--report", file.name).exit_code == 2
 
 
 def test_the_command_line_is_the_library_on_standardised_columns(table, folder):
@@ -98,7 +116,7 @@ def test_the_command_line_is_the_library_on_standardised_columns(table, folder):
     assert all(edge["p_value"] is None for edge in document["edges"])
     assert document["run"]["standardized"] is True
     assert names_in(folder) == ["g", "water.csv"]
-    assert names_in(folder / "g") == ["edges.csv", "graph.json"]
+    assert names_in(folder / "g") == ["edges.csv", "graph.json", "knowledge-template.toml"]
 
 
 def test_the_same_seed_writes_the_same_file(table, folder):
@@ -231,12 +249,12 @@ def test_bad_data_ends_in_one_sentence_and_nothing_is_written(folder, content, m
             "Error: --level is a setting of SARTRE, which DAS does not have. Use --set prune.NAME=VALUE",
         ),
         (
-            ["--order", "CAM", "--effort", "fast"],
-            "Error: --effort is a setting of OrderSearch, which CAM does not have.",
+            ["--order", "CAM", "--prune", "CAMPruning", "--effort", "fast"],
+            "Error: --effort is a setting of OrderSearch and SARTRE, which CAM and CAMPruning do not have.",
         ),
         (
             ["--set", "prune.lambda=1"],
-            "Error: SARTRE has no setting 'lambda'; its settings are embedding, interactions",
+            "Error: SARTRE has no setting 'lambda'; its settings are device, embedding, interactions",
         ),
         (["--set", "penalty=1"], "Error: --set must be order.NAME=VALUE or prune.NAME=VALUE. Got 'penalty=1' instead."),
         (["--knowledge", "no.toml"], "Error: There is no file 'no.toml'; check its name and folder."),

@@ -7,7 +7,7 @@ import sys
 
 import pandas as pd
 import pytest
-from command_line import names_in, run
+from command_line import edges_in, names_in, run
 
 from sartre import Dag
 
@@ -141,9 +141,11 @@ def test_custom_steps_are_used_and_named(table, folder):
     assert document["run"]["prune"] == {"method": "MyPruner", "strength": 0.25}
     assert document["run"]["standardized"] is False
     assert "interactions" not in document
-    rows = [line.strip("│").split("│") for line in result.stdout.splitlines() if line.startswith("│")]
-    assert [[cell.strip() for cell in row] for row in rows] == [["flood", "rain", "0.250"], ["rain", "river", "0.250"]]
-    assert names_in(folder) == ["edges.csv", "graph.json", "my_steps.py", table]
+    assert [[*row[:1], *row[2:4]] for row in edges_in(result.stdout)] == [
+        ["flood", "rain", "0.250"],
+        ["rain", "river", "0.250"],
+    ]
+    assert names_in(folder) == ["edges.csv", "graph.json", "knowledge-template.toml", "my_steps.py", table]
 
 
 def test_settings_of_custom_steps_are_set_like_ours(table, folder):

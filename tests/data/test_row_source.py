@@ -75,7 +75,7 @@ def test_the_graph_is_right_and_says_which_part_saw_which_rows():
     model = CausalDiscovery(FixedOrder(NAMES), random_state=0).fit(many_rows(6000, seed=2))
     edges = {("a", "b"), ("b", "d"), ("a", "e"), ("c", "e")}
     assert set(model.edges_[["source", "target"]].itertuples(index=False, name=None)) == edges
-    assert model.rows_seen_ == {"order": 1000, "additive": 6000, "interactions": 1000, "robust": 1000}
+    assert model.rows_seen_ == {"order": 1000, "additive": 6000, "interactions": 1000, "robust": 1000, "joint": 800}
     assert model.prune_step_.interactions_[["first", "second", "target"]].to_numpy().tolist() == [["a", "c", "e"]]
 
 
@@ -99,7 +99,7 @@ def test_heavy_tails_are_tested_on_the_sample():
     assert "x3" in pruner.robust_targets_
     assert pruner.adjacency_matrix_[:, 3].tolist() == [1, 0, 0, 0]
     plain = SARTRE(random_state=0, robust=True).fit(X, [0, 1, 2, 3])
-    assert plain.rows_seen_ == {"additive": 1000, "interactions": 1000, "robust": 1000}
+    assert plain.rows_seen_ == {"additive": 1000, "interactions": 1000, "robust": 1000, "joint": 800}
 
 
 def test_no_more_rows_than_the_sample_is_an_ordinary_fit(tmp_path):
@@ -222,7 +222,7 @@ def test_the_effect_of_a_pair_is_not_attributed_to_what_its_variables_depend_on(
     c = a + b + rng.normal(size=20_000)  # its square is the best approximation of a b in a model without pairs
     e = a * b + rng.normal(size=20_000)
     frame = pd.DataFrame({"a": a, "b": b, "c": c, "e": e})
-    without = SARTRE(interactions=False, robust=False, random_state=0).fit(frame, list("abce"))
+    without = SARTRE(interactions=False, robust=False, joint=False, random_state=0).fit(frame, list("abce"))
     assert without.adjacency_matrix_[2, 3] == 1
     assert set(CausalDiscovery(FixedOrder(list("abce")), random_state=0).fit(frame).graph_.parents("e")) == {"a", "b"}
 

@@ -50,7 +50,8 @@ def die_once(folder, name):
 
 def same(one, other):
     np.testing.assert_array_equal(one.adjacency_matrix_, other.adjacency_matrix_)
-    pd.testing.assert_frame_equal(one.edges_, other.edges_, rtol=1e-9, atol=0)
+    shared = [name for name in one.edges_ if name in other.edges_]  # a pruner says nothing about directions
+    pd.testing.assert_frame_equal(one.edges_[shared], other.edges_[shared], rtol=1e-9, atol=0)
 
 
 @pytest.fixture(scope="module")

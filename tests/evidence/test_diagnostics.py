@@ -164,7 +164,7 @@ def test_a_fitted_model_has_them_and_pairs_that_act_together_are_part_of_the_fit
     assert len(fitted.prune_step_.interactions_) == 1
     assert fitted.diagnostics_ is fitted.diagnostics_
     assert fitted.diagnostics_.messages == ()
-    assert "nothing to worry about" in repr(fitted.diagnostics_)
+    assert "none of the checks failed" in repr(fitted.diagnostics_)
     alone = diagnose(SimpleNamespace(graph_=fitted.graph_), table)
     assert alone.nodes.loc["c", "independence"] < 1e-6
 

@@ -6,8 +6,12 @@ import json
 import os
 import shutil
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from sartre import CausalDiscovery
+from sartre.order import FixedOrder
 from sartre.report import write_report
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -136,7 +140,7 @@ def test_two_causes_that_act_together_have_a_heat_map(opened, model, table):
 def test_the_table_sorts_by_every_column_both_ways_and_searches(opened, model, table, found):
     page = opened(model, table, stability=found)
     heads = page.run("return [...document.querySelectorAll('#edges th')].map(th => th.dataset.key)")
-    assert {"source", "target", "strength", "p_value", "frequency"} <= set(heads)
+    assert {"source", "target", "strength", "direction", "confidence", "frequency"} <= set(heads)
     for number, key in enumerate(heads):
         for _ in range(2):
             page.one(f"[data-key='{key}'] button").click()
@@ -155,6 +159,23 @@ def _value(text):
         return float(text.replace("−", "-").removesuffix(" %"))
     except ValueError:
         return text
+
+
+def test_undecided_arrows_are_dashed_lines_without_a_head(opened):
+    a, *noise = np.random.default_rng(0).normal(size=(3, 1000))
+    b = a + noise[0]
+    chain = pd.DataFrame({"a": a, "b": b, "c": b + noise[1]})
+    page = opened(CausalDiscovery(random_state=0).fit(chain), chain)
+    assert len(page.all(".edge .open")) == 2
+    assert page.all(".edge .arrow") == []
+    assert "the data do not decide the direction" in page.one("#legend").text
+    assert " — " in page.one("#panel h3").text
+    assert set(page.column(3)) == {"undecided"}
+    known = CausalDiscovery(FixedOrder(["a", "b", "c"])).fit(chain)
+    page = opened(known, chain)
+    assert page.all(".edge .open") == []
+    assert len(page.all(".edge .arrow")) == 2
+    assert "do not decide" not in page.one("#legend").text
 
 
 def test_search_finds_a_variable_among_500(opened, large):

@@ -52,7 +52,7 @@ def joint():
 @pytest.mark.parametrize(("cause", "outcome", "truth"), [("a", "c", -5.0), ("b", "c", -3.0), ("a", "b", 2.0)])
 def test_linear_effects_are_the_path_products(straight, cause, outcome, truth):
     found = straight.effect(cause, outcome, at=1.0, baseline=0.0, n_bootstrap=10, random_state=0)
-    assert list(found.columns) == ["value", "mean", "low", "high"]
+    assert list(found.columns) == ["value", "mean", "low", "high", "lowest", "highest"]
     assert found["mean"][0] == pytest.approx(truth, abs=0.3)
     assert found["low"][0] < found["mean"][0] < found["high"][0]
 

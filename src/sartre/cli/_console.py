@@ -165,7 +165,9 @@ def progress(first: str) -> Iterator[Callable[[str], None]]:
 
 
 class _Handler(logging.Handler):
-    """Pass on log messages, except those of the many steps that run at once inside a stability selection."""
+    """Pass on log messages, except those of the many steps that run at once on halves of the rows."""
+
+    _OUTER = ("sartre.evidence.stability", "sartre.evidence.certificates")
 
     def __init__(self, view: _Bar | _Lines) -> None:
         super().__init__(logging.INFO)
@@ -177,8 +179,8 @@ class _Handler(logging.Handler):
         self._view.show(text)
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._outer |= record.name == "sartre.evidence.stability"
-        if not self._outer or record.name == "sartre.evidence.stability":
+        self._outer |= record.name in self._OUTER
+        if not self._outer or record.name in self._OUTER:
             self._view.show(record.getMessage())
 
 

@@ -27,6 +27,7 @@ def discover(  # noqa: PLR0913 - one argument per option
     knowledge: option.Knowledge = None,
     missing: option.Missing = "error",
     stability: option.Stability = None,
+    certify: option.Certify = None,
     seed: option.Seed = 0,
     jobs: option.Jobs = 1,
     out_folder: option.Out = Path(),
@@ -39,6 +40,7 @@ def discover(  # noqa: PLR0913 - one argument per option
     """Learn the causal graph of a table's columns.
 
     The edges are printed, strongest first. The whole graph is written to graph.json, and the edges alone to edges.csv.
+    What you know about the columns can be entered in knowledge-template.toml, written beside them, for --knowledge.
     Text columns are treated as categories.
 
     Columns keep their units, since the default methods do not depend on them. With --penalty or --order SCORE, which
@@ -62,12 +64,14 @@ def prune(  # noqa: PLR0913 - one argument per option
         Path | None, typer.Option(metavar="FILE", help="The order, one name per line, or the graph.json of a run.")
     ] = None,
     prune: option.Prune = "SARTRE",
+    effort: option.Effort = None,
     settings: option.Settings = None,
     level: option.Level = None,
     penalty: option.Penalty = None,
     knowledge: option.Knowledge = None,
     missing: option.Missing = "error",
     stability: option.Stability = None,
+    certify: option.Certify = None,
     seed: option.Seed = 0,
     jobs: option.Jobs = 1,
     out_folder: option.Out = Path(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from sartre import CausalDiscovery, Dag
     from sartre.data.row_source import Survey
     from sartre.data.table import Table
+    from sartre.evidence.certificates import Certificates
     from sartre.evidence.stability import Stability
 
 DATASETS = ("sachs",)
@@ -38,6 +40,7 @@ class Asked:
     knowledge: Path | None = None
     missing: str = "error"
     stability: int | None = None
+    certify: float | None = None
     seed: int = 0
     jobs: int = 1
     out_folder: Path = Path()
@@ -62,6 +65,13 @@ class Asked:
         return self.out_folder / "edges.csv"
 
     @property
+    def template_file(self) -> Path:
+        """Where a file of knowledge to fill in is written, unless it is there already."""
+        from sartre.knowledge.template import TEMPLATE_NAME
+
+        return self.out_folder / TEMPLATE_NAME
+
+    @property
     def checkpoint(self) -> Path:
         """Where finished half-samples are kept until all is written."""
         return self.out_folder / CHECKPOINT
@@ -77,10 +87,12 @@ class Learnt:
     edges: pd.DataFrame
     truth: Dag | None
     document: dict[str, Any]
+    wrote_template: bool
 
 
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     """Read, learn and write; whatever cannot work is refused before any long computation."""
+    from sartre.cli._certificates import certificates, with_certificates
     from sartre.cli._methods import build_model
     from sartre.compute.files import made_folder, write_texts_atomically
     from sartre.data.row_source import Survey
@@ -94,14 +106,19 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         _check_memory(asked, model, data.sample.shape)
         standardize = any(tags_of(step).needs_units for step in (model.order, model.prune))
         table = _standardized(asked, data) if standardize else data
-        found = None if asked.stability is None else _stability(asked, model, _in_memory(asked, table))
+        proof = None if asked.certify is None else certificates(asked, model, _in_memory(asked, table, "--certify"))
+        found = None if asked.stability is None else _stability(asked, model, _in_memory(asked, table, "--stability"))
         begin("Learning the order")
         model.fit_batches(table) if isinstance(table, Survey) else model.fit(table)
         edges = model.edges_ if found is None else _with_frequencies(model, found)
+        edges = edges if proof is None else with_certificates(edges, proof)
+        begin("Checking the assumptions")
         shape = (data.n, data.sample.shape[1]) if isinstance(data, Survey) else data.shape
-        document = _document(asked, model, edges, found, rows=shape[0], standardized=standardize)
+        document = _document(asked, model, edges, (found, proof), rows=shape[0], standardized=standardize)
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        write_texts_atomically({asked.graph_file: text, asked.edges_file: _edge_list(edges)})
+        new = not os.path.lexists(asked.template_file)
+        template = {asked.template_file: _template(model)} if new else {}
+        write_texts_atomically({asked.graph_file: text, asked.edges_file: _edge_list(edges), **template})
         if asked.report is not None:
             begin("Writing the report")
             original = data.sample
@@ -110,7 +127,9 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         if found is not None:
             asked.checkpoint.unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
-    return Learnt(asked=asked, shape=shape, model=model, edges=edges, truth=known, document=document)
+    return Learnt(
+        asked=asked, shape=shape, model=model, edges=edges, truth=known, document=document, wrote_template=new
+    )
 
 
 def split_names(text: str) -> list[str]:
@@ -178,13 +197,13 @@ def _standardized(asked: Asked, data: Table | Survey) -> Table | Survey:
     return Table(np.asfortranarray(np.vstack(list(batches))), data.names, data.levels)
 
 
-def _in_memory(asked: Asked, table: Table | Survey) -> Table:
+def _in_memory(asked: Asked, table: Table | Survey, option: str) -> Table:
     """Return a table from which half-samples can be drawn."""
     from sartre.data.row_source import Survey
 
     if isinstance(table, Survey):
         raise ValueError(  # noqa: TRY004 - the option is wrong
-            f"--stability needs all rows in memory, but '{asked.source}' is read in batches; leave the option out."
+            f"{option} needs all rows in memory, but '{asked.source}' is read in batches; leave the option out."
         )
     return table
 
@@ -208,7 +227,7 @@ def _check_report(asked: Asked) -> None:
         return
     from sartre.report.layout import require_igraph
 
-    taken = asked.graph_file, asked.edges_file, asked.checkpoint
+    taken = asked.graph_file, asked.edges_file, asked.template_file, asked.checkpoint
     if asked.report.resolve() in [path.resolve() for path in taken]:
         raise ValueError(f"'{asked.report}' is another file of this run; choose a different name for the report.")
     require_igraph()
@@ -276,16 +295,25 @@ def _with_frequencies(model: CausalDiscovery, found: Stability) -> pd.DataFrame:
 
 
 def _document(
-    asked: Asked, model: CausalDiscovery, edges: pd.DataFrame, found: Stability | None, *, rows: int, standardized: bool
+    asked: Asked,
+    model: CausalDiscovery,
+    edges: pd.DataFrame,
+    evidence: tuple[Stability | None, Certificates | None],
+    *,
+    rows: int,
+    standardized: bool,
 ) -> dict[str, Any]:
     """Return the graph with a record of how it was learnt; `Dag.from_dict` reads the graph back."""
     from sartre import __version__
+    from sartre.cli._certificates import certificates_record
     from sartre.steps import findings_of
 
+    found, proof = evidence
     document: dict[str, Any] = {**model.graph_.to_dict(), "edges": _records(edges)}
-    pairs = findings_of(model.prune_step_).interactions
-    if pairs is not None:
-        document["interactions"] = _records(pairs)
+    findings = findings_of(model.prune_step_)
+    if findings.interactions is not None:
+        document["interactions"] = _records(findings.interactions)
+    document["diagnostics"] = list(model.diagnostics_.messages)
     document["order"] = [model.graph_.names[j] for j in model.order_]
     if found is not None:
         document["stability"] = {
@@ -294,6 +322,8 @@ def _document(
             "consensus": found.consensus().to_dict()["edges"],
             "false_edges_bound": found.false_edges_bound(),
         }
+    if proof is not None:
+        document["certificates"] = certificates_record(proof)
     document["run"] = {
         "version": __version__,
         "source": asked.source,
@@ -303,9 +333,15 @@ def _document(
         "order": _settings(model.order_step_),
         "prune": _settings(model.prune_step_),
         **({} if model.knowledge is None else {"knowledge": model.knowledge.to_dict()}),
-        **({} if min(model.rows_seen_.values()) >= rows else {"rows_seen": model.rows_seen_}),
+        **({"rows_seen": model.rows_seen_} if _is_sampled(model, rows) else {}),
+        **({"notes": list(findings.notes)} if findings.notes else {}),
     }
     return document
+
+
+def _is_sampled(model: CausalDiscovery, rows: int) -> bool:
+    """Return whether some part did not see all rows; that processes see a few of them goes without saying."""
+    return any(count < rows for name, count in model.rows_seen_.items() if name != "joint")
 
 
 def _edge_list(edges: pd.DataFrame) -> str:
@@ -314,6 +350,14 @@ def _edge_list(edges: pd.DataFrame) -> str:
 
     names = {end: edges[end].map(escaped) for end in ("source", "target")}
     return edges.assign(**names).to_csv(index=False, lineterminator="\n")
+
+
+def _template(model: CausalDiscovery) -> str:
+    """Return a file of knowledge to fill in."""
+    from sartre.knowledge.template import template
+
+    names, n_causes = model.graph_.names, model.graph_.adjacency.sum(axis=0).tolist()
+    return template(names, [name for name, count in zip(names, n_causes, strict=True) if count == 0])
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

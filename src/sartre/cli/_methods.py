@@ -69,19 +69,29 @@ def build_model(asked: Asked) -> CausalDiscovery:
             )
         if value is not None:
             prune.set_params(**{name: value})
-    if asked.effort is not None:
-        if "effort" not in order.get_params(deep=False):
-            raise ValueError(
-                f"--effort is a setting of OrderSearch, which {type(order).__name__} does not have. Use --set "
-                "order.NAME=VALUE for its own settings."
-            )
-        order.set_params(effort=asked.effort)
+    if asked.effort is not None and "effort" in order.get_params(deep=False):
+        order.set_params(effort=asked.effort)  # --set has the last word
     for setting in asked.settings or []:
         _change({"order": order, "prune": prune}, setting)
+    if asked.effort is not None:
+        _look_for_joint_effects(order, prune, asked.effort)
     knowledge = None if asked.knowledge is None else Knowledge.read(asked.knowledge)
     return CausalDiscovery(
         order, prune, knowledge=knowledge, missing=asked.missing, n_jobs=asked.jobs, random_state=asked.seed
     )
+
+
+def _look_for_joint_effects(order: Any, prune: Any, effort: str) -> None:
+    """Set how long the pruner looks for joint effects, unless --set said so; refuse an effort that nothing heeds."""
+    settings = prune.get_params(deep=False)
+    if "joint" in settings and settings.get("penalty") == "auto":
+        if settings["joint"] is None:
+            prune.set_params(joint={"fast": False, "thorough": True}.get(effort, "auto"))
+    elif "effort" not in order.get_params(deep=False):
+        raise ValueError(
+            f"--effort is a setting of OrderSearch and SARTRE, which {type(order).__name__} and {type(prune).__name__} "
+            "do not have. Use --set order.NAME=VALUE and --set prune.NAME=VALUE for their own settings."
+        )
 
 
 def _listed() -> list[dict[str, Any]]:

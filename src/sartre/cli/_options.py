@@ -38,7 +38,10 @@ Settings: TypeAlias = Annotated[
 ]
 Effort: TypeAlias = Annotated[
     Literal["fast", "auto", "thorough"] | None,
-    typer.Option(help="How much OrderSearch searches; auto by default, thorough takes up to ten times as long."),
+    typer.Option(
+        help="How long OrderSearch looks for a better order, and SARTRE for parents that act jointly; auto by default, "
+        "thorough takes ten times as long."
+    ),
 ]
 Level: TypeAlias = Annotated[
     float | None,
@@ -71,13 +74,21 @@ Stability: TypeAlias = Annotated[
         "resumes where it stopped.",
     ),
 ]
+Certify: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        help="Certify edges on rows that were held out, so that at most this share of the certified ones is false in "
+        "expectation, as statements about prediction in the order; 0.1 is common.",
+    ),
+]
 Seed: TypeAlias = Annotated[int, typer.Option(help="Random seed; the same seed gives the same result.")]
 Jobs: TypeAlias = Annotated[
     int,
     typer.Option(
         help="Number of threads, at most one per core; -1 for one per core. They share out the targets of the pruning "
-        "and the rows of large tables, and pay only where there are many. With --stability they are processes over the "
-        "half-samples. The result does not depend on it."
+        "and the rows of large tables, and pay only where there are many. With --stability and --certify they are "
+        "processes over the half-samples. The result does not depend on it."
     ),
 ]
 Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the results.")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -18,6 +18,12 @@ SHOWN_EDGES = SHOWN_NAMES = 100
 
 def print_summary(learnt: Learnt, out: Console) -> None:
     """Print the edges, the order, how they compare with what is known, and what was written."""
+    from sartre.cli._certificates import certified_marks
+    from sartre.evidence.diagnostics import NONE_FAILED
+    from sartre.evidence.graph_checks import VAGUE_SHARE
+    from sartre.evidence.stability import THRESHOLD
+    from sartre.steps import findings_of
+
     asked, model = learnt.asked, learnt.model
     rows, columns = learnt.shape
     units = ", standardised" if learnt.document["run"]["standardized"] else ""
@@ -26,18 +32,54 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     if "rows_seen" in learnt.document["run"]:
         seen = ", ".join(f"{name} {count:,}" for name, count in model.rows_seen_.items())
         out.print(f"Rows seen: {seen}", soft_wrap=True)
-    _print_edges(learnt.edges, str(asked.graph_file), out)
+    edges = learnt.edges
+    if asked.certify is not None:
+        edges = edges.assign(certified=certified_marks(edges, learnt.document["certificates"]))
+    _print_edges(edges, str(asked.graph_file), out)
+    for note in [*findings_of(model.prune_step_).notes, *learnt.document["diagnostics"]]:
+        out.print(f"- {note}", soft_wrap=True)
+    if not learnt.document["diagnostics"]:
+        out.print(f"Diagnostics: {NONE_FAILED}", soft_wrap=True)
     if asked.stability is not None:
         bound = learnt.document["stability"]["false_edges_bound"]
-        out.print(f"At most {bound:.2g} edges with a frequency of 0.6 or more are expected by chance", soft_wrap=True)
+        n_frequent = int((learnt.edges["frequency"] >= THRESHOLD).sum())
+        vague = f"; with {n_frequent} such edges, this says nothing" if bound > VAGUE_SHARE * n_frequent else ""
+        out.print(
+            f"At most {bound:.2g} edges with a frequency of {THRESHOLD} or more are expected by chance{vague}",
+            soft_wrap=True,
+        )
+        joint = getattr(model.prune_step_, "joint_terms_", None)
+        if joint is not None and len(joint) and model.prune_step_.joint is not True:
+            out.print(
+                "Half-samples do not look for joint effects (--effort thorough does), so that edges to "
+                f"{', '.join(map(_in_one_line, joint['target']))} may look less stable than they are",
+                soft_wrap=True,
+            )
+    if asked.certify is not None:
+        _print_promise(learnt.document["certificates"], order=learnt.document["order"], out=out)
     order = learnt.document["order"]
     rest = f" and {len(order) - SHOWN_NAMES} more, in {asked.graph_file}" if len(order) > SHOWN_NAMES else ""
     out.print(f"Order: {', '.join(map(_in_one_line, order[:SHOWN_NAMES]))}{rest}", soft_wrap=True)
     if learnt.truth is not None:
         out.print(_comparison(learnt.truth, model.graph_))
         out.print("SHD counts wrong edges, SID wrong causal effects: lower is better.")
-    written = [asked.graph_file, asked.out_folder / "edges.csv", *([] if asked.report is None else [asked.report])]
+    written = [asked.graph_file, asked.edges_file, *([asked.template_file] if learnt.wrote_template else [])]
+    written += [] if asked.report is None else [asked.report]
+    if not learnt.wrote_template:
+        out.print(f"Left {asked.template_file} as it is", soft_wrap=True)
     out.print(f"Wrote {', '.join(map(str, written[:-1]))} and {written[-1]}", soft_wrap=True)
+
+
+def _print_promise(certificates: dict[str, Any], order: list[str], out: Console) -> None:
+    """Print what is promised about certified edges, and the order that it refers to if it is not that of the graph."""
+    out.print(certificates["promise"], soft_wrap=True)
+    if certificates["order"] != order:
+        names = certificates["order"][:SHOWN_NAMES]
+        out.print(
+            "They refer to the order learnt on a third of the rows, since statements are tested on others; edges that "
+            f"it turns round are marked as turned: {', '.join(map(_in_one_line, names))}",
+            soft_wrap=True,
+        )
 
 
 def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
@@ -49,13 +91,15 @@ def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
 
     evidence, notes = _evidence(edges)
     table = Table()
-    for name in ("source", "target"):
-        table.add_column(name, overflow="fold")
+    table.add_column("source", overflow="fold")
+    table.add_column("", no_wrap=True)
+    table.add_column("target", overflow="fold")
     for name in evidence:
         table.add_column(name, justify="right", no_wrap=True)
     for edge in edges.head(SHOWN_EDGES).to_dict("records"):
         cells = ["-" if isna(edge[column]) else f"{edge[column]:{form}}" for column, form in evidence.values()]
-        table.add_row(_in_one_line(edge["source"]), _in_one_line(edge["target"]), *cells)
+        arrow = "->" if edge["direction"] in ("decided", "known") else "--"
+        table.add_row(_in_one_line(edge["source"]), arrow, _in_one_line(edge["target"]), *cells)
     out.print(table)
     if len(edges) > SHOWN_EDGES:
         out.print(f"... and {len(edges) - SHOWN_EDGES} weaker edges, in {file}", soft_wrap=True)
@@ -71,13 +115,19 @@ def _in_one_line(name: str) -> str:
 def _evidence(edges: pd.DataFrame) -> tuple[dict[str, tuple[str, str]], list[str]]:
     """Return the columns with evidence about the edges, by heading, and what they mean."""
     shown = {"strength": ("strength", ".3f")}
-    notes = ["strength: share of the target's variance that is lost without the source"]
-    if edges["p_value"].notna().any():
-        shown["p-value"] = ("p_value", ".1e")
+    notes = ["strength: share of the target's variance that is lost without the source, the other causes fitted again"]
+    if edges["direction_confidence"].notna().any():
+        shown["confidence"] = ("direction_confidence", ".2f")
+        notes.append("confidence: how likely the direction is to be right, if the model holds; 1.00 where it is known")
+    states = set(edges["direction"])
+    if "undecided" in states:
+        notes.append("--: the data do not decide the direction; below 0.5 they favour the other one")
+    if "unchecked" in states:
         notes.append(
-            "p-value: of the test that kept the edge; the model was chosen on the same rows, so it only ranks edges"
+            "-- without a confidence: not checked (categories, missing or fewer than ten different values, more than "
+            "100 columns)"
         )
-    elif edges["margin"].notna().any():
+    if edges["p_value"].isna().all() and edges["margin"].notna().any():
         shown["margin"] = ("margin", ".2f")
         notes.append("margin: gradient of the source divided by the penalty; at 1 the edge is only just kept")
     if "frequency" in edges:
@@ -86,6 +136,8 @@ def _evidence(edges: pd.DataFrame) -> tuple[dict[str, tuple[str, str]], list[str
             "frequency, before: share of the half-samples that have the edge, and that order the source before the "
             "target"
         )
+    if "certified" in edges:
+        shown["certified"] = ("certified", "s")
     return shown, notes
 
 

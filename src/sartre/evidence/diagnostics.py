@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,8 +14,23 @@ from scipy.stats import kurtosis, normaltest, skew
 from sartre.additive.bases.rank_polynomials import pair_basis, rank_polynomials
 from sartre.additive.linear import explained_by_others
 from sartre.data.checks import as_table, copies, near_copies
-from sartre.data.row_dependence import RowSorting, dependent_columns, neighbour_correlation, row_sorting
+from sartre.data.row_dependence import (
+    RowSorting,
+    dependence_between_rows,
+    dependent_columns,
+    neighbour_correlation,
+    row_sorting,
+)
 from sartre.data.table import Table, standardise, standardise_columns
+from sartre.evidence.graph_checks import about_bound, about_lines, about_roots
+from sartre.evidence.table_checks import (
+    FEW_VALUES,
+    about_codes,
+    about_dependence,
+    about_groups,
+    about_samples,
+    about_values,
+)
 from sartre.graph.paths import alignment
 from sartre.prune.mechanisms import mechanisms_of, parent_columns
 from sartre.settings import listed
@@ -25,14 +39,11 @@ if TYPE_CHECKING:
     from sartre.steps import Mechanism
 
 
-CODE_DISTANCE = 50  # an extreme value this many times as far from the median as all others looks like a code
-EXACT_DEPENDENCE = 1e-5  # eigenvalue of the correlations below which columns determine each other, up to rounded values
 WARNING_LEVEL = 0.001  # the level of all tests of one kind together
-SAMPLES_PER_VARIABLE = 10  # with fewer, a joint model of all variables is no longer possible
-FEW_VALUES = 10  # a column with fewer distinct values has no continuous noise
 FEWEST_SAMPLES = 20  # samples that any test needs
 SKEWED, NOT_NORMAL, HEAVY_NOISE = 0.5, 1.0, 3.0  # skewness and excess kurtosis; the last is that of Laplace noise
 STILL_EXPLAINED = 0.01  # share of a residual that a parent must still explain, beyond chance, to be reported
+NONE_FAILED = "none of the checks failed; they cannot see hidden common causes, selected samples or feedback"
 SORTED, FEWEST_PATHS = 0.9, 6  # var-sortability that is reported, and the number of pairs it needs
 
 
@@ -66,7 +77,7 @@ class Diagnostics:
     samples_per_variable: float
 
     def __repr__(self) -> str:
-        told = [f"  - {message}" for message in self.messages] or ["  nothing to worry about"]
+        told = [f"  - {message}" for message in self.messages] or [f"  {NONE_FAILED}"]
         return "\n".join([f"Diagnostics of {len(self.nodes)} variables", *told])
 
 
@@ -103,7 +114,7 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
     >>> table = pd.DataFrame({"rain": rain, "river": river})
     >>> diagnose(CausalDiscovery(random_state=0).fit(table), table)
     Diagnostics of 2 variables
-      nothing to worry about
+      none of the checks failed; they cannot see hidden common causes, selected samples or feedback
     """
     graph = model.graph_
     table = as_table(X, categories=True, missing=True).reordered(graph.names)
@@ -121,12 +132,17 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
     by_variance, n_paths = alignment(adjacency, nodes["variance"].to_numpy())
     by_r2, _ = alignment(adjacency, nodes["r2"].to_numpy())
     messages = [
-        *_about_samples(table, copies),
-        *_about_values(table, numbers),
-        *_about_dependence(table, numbers, copies),
+        *about_samples(table, copies),
+        *about_codes(table),
+        *about_values(table, numbers),
+        *about_dependence(table, numbers, copies),
         *_about_residuals(nodes, share),
-        *_about_rows(nodes),
+        *_about_rows(nodes, table),
+        *about_groups(table, numbers),
         *_about_variances(by_variance, n_paths),
+        *about_lines(model, table, mechanisms, nodes),
+        *about_roots(model),
+        *about_bound(model),
     ]
     return Diagnostics(tuple(messages), nodes, by_variance, by_r2, copies, table.shape[0] / table.shape[1])
 
@@ -191,72 +207,6 @@ def _copies(table: Table, numbers: list[int]) -> tuple[tuple[str, str], ...]:
     return tuple((table.names[numbers[a]], table.names[numbers[b]]) for a, b in sorted(pairs))
 
 
-def _about_samples(table: Table, copies: Sequence[tuple[str, str]]) -> list[str]:
-    n, d = table.shape
-    messages = []
-    if n < SAMPLES_PER_VARIABLE * d:
-        messages.append(
-            f"There are {n} samples for {d} variables, fewer than {SAMPLES_PER_VARIABLE} per variable: many true edges "
-            "are missed, and the order is hardly better than chance. Use more samples, or fewer variables."
-        )
-    if copies:
-        shown = listed([f"{a} and {b}" for a, b in copies])
-        messages.append(
-            f"Some columns are copies of each other: {shown}. Which of them has an edge is arbitrary. Keep one of each."
-        )
-    few = [
-        name
-        for j, name in enumerate(table.names)
-        if j in table.levels or len(np.unique(table.values[:, j])) < FEW_VALUES
-    ]
-    if few:
-        messages.append(
-            f"Categories and columns with few values have no continuous noise: {listed(few)}. Their edges are tested, "
-            "but the directions of these edges are not reliable. State known directions in 'knowledge'."
-        )
-    return messages
-
-
-def _about_values(table: Table, numbers: Sequence[int]) -> list[str]:
-    """Name values that are so far from all others of their column that they look like codes for missing ones."""
-    shown = []
-    for j in numbers:
-        column = table.values[~np.isnan(table.values[:, j]), j]
-        distance = np.abs(column - np.median(column))
-        extreme = column[distance.argmax()] if len(column) else 0.0
-        others = distance[column != extreme]
-        if len(np.unique(column)) >= FEW_VALUES and distance.max() > CODE_DISTANCE * others.max():
-            shown.append(f"{extreme:.12g} in {table.names[j]} ({(column == extreme).sum()} times)")
-    if not shown:
-        return []
-    message = (
-        f"Some values are far from all others in their column and look like codes for missing values: {listed(shown)}. "
-        "They dominate every fit. Set them to missing, or correct them."
-    )
-    return [message]
-
-
-def _about_dependence(table: Table, numbers: Sequence[int], copies: Sequence[tuple[str, str]]) -> list[str]:
-    """Name columns of which one is a linear function of the others, such as parts that add up to a whole."""
-    repeated = {second for _, second in copies}
-    columns = [j for j in numbers if table.names[j] not in repeated and not table.constant[j]]
-    Z = standardise_columns(table.values[:, columns])
-    if len(columns) < 3 or len(Z) <= len(columns):
-        return []
-    values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
-    exact = vectors[:, values < EXACT_DEPENDENCE]
-    names = [
-        table.names[j] for j, size in zip(columns, np.abs(exact).max(axis=1, initial=0.0), strict=True) if size > 1e-3
-    ]
-    if not names:
-        return []
-    message = (
-        f"Some columns are linear functions of each other, up to rounding: {listed(names)}. They have many edges "
-        "that say nothing about causes. Leave one out or, if they are parts of a whole, use logarithms of their ratios."
-    )
-    return [message]
-
-
 def _about_residuals(nodes: pd.DataFrame, share: NDArray[np.float64]) -> list[str]:
     messages = []
     level = WARNING_LEVEL / len(nodes)
@@ -283,11 +233,13 @@ def _about_residuals(nodes: pd.DataFrame, share: NDArray[np.float64]) -> list[st
     return messages
 
 
-def _about_rows(nodes: pd.DataFrame) -> list[str]:
+def _about_rows(nodes: pd.DataFrame, table: Table) -> list[str]:
+    """Say if neighbouring rows are correlated, in residuals or in the columns, as `fit` warns."""
     size = nodes["autocorrelation"]
     serial = dependent_columns(size.to_numpy(), nodes["n"].to_numpy())
     if not serial.any():
-        return []
+        warned = dependence_between_rows(table)
+        return [] if warned is None else [warned]
     message = (
         f"Neighbouring rows are correlated in {listed(nodes.index[serial])}, up to {size[serial].max():.2f}: the data "
         "may be a time series or come in groups. The tests treat rows as independent, so their p-values are too small. "

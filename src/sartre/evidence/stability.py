@@ -22,7 +22,7 @@ from sartre.graph.dag import Dag
 from sartre.knowledge.knowledge import constraints
 from sartre.knowledge.masks import check_order
 from sartre.settings import check_jobs, check_number, seed_of
-from sartre.steps import fresh
+from sartre.steps import for_resamples, fresh
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,7 +165,8 @@ def stability(
     ----------
     model : CausalDiscovery
         Or any estimator with ``fit(X)``, ``order_`` and ``adjacency_matrix_``. It is not changed; its knowledge is
-        obeyed on each half. If its ``random_state`` is None, each half-sample has its own seed.
+        obeyed on each half. If its ``random_state`` is None, each half-sample has its own seed. The search for joint
+        effects (`SARTRE`'s ``joint``) is left out unless it is True.
     X : array of shape (n, d) or data frame
         At least 20 rows. Missing values are treated on each half as the model specifies.
     n_pairs : int
@@ -214,7 +215,7 @@ def stability(
             store.add(missing[k], result)
             heard += warned
             logger.info("stability: %d of %d half-samples", len(numbers) - len(missing) + done, len(numbers))
-    _tell_once(heard)
+    tell_once(heard)
     return _counted([store.results[number] for number in numbers], table.names, known.open)
 
 
@@ -261,7 +262,7 @@ def _run(shared: tuple[Any, Table], seed: int, number: int) -> tuple[dict[str, A
         settings["random_state"] = int(own[0])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted = fresh(model, **settings).fit(table.take(rows))
+        fitted = fresh(for_resamples(model), **settings).fit(table.take(rows))
     if getattr(getattr(fitted, "order_step_", None), "interrupted_", False):
         raise KeyboardInterrupt  # one half-sample's best order so far is not what was asked for
     order = check_order(fitted.order_, table.names)
@@ -300,7 +301,7 @@ def _tail_factor(threshold: float, theta: float, n_pairs: int, *, unimodal: bool
     return min(markov, 4 * (1 - threshold + step) / (1 + 2 * step))
 
 
-def _tell_once(heard: list[tuple[type[Warning], str]]) -> None:
+def tell_once(heard: list[tuple[type[Warning], str]]) -> None:
     """Repeat a warning from many half-samples once, with its first text; names and numbers in it may differ."""
     kinds: dict[Any, list[str]] = defaultdict(list)
     for category, text in heard:

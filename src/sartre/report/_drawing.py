@@ -48,7 +48,18 @@ def strengths(edges: pd.DataFrame | None) -> dict[tuple[str, str], float]:
     return dict(zip(zip(known["source"], known["target"], strict=True), known["strength"].clip(0, 1), strict=True))
 
 
-def draw_arrow(ax: Axes, path: Path, strength: float | None) -> None:
-    """Draw an edge along a path; a stronger edge is thicker."""
+def undecided(edges: pd.DataFrame | None) -> set[tuple[str, str]]:
+    """Return the edges whose direction is neither decided nor known."""
+    if edges is None or "direction" not in edges:
+        return set()
+    loose = edges[~edges["direction"].isin(["decided", "known"])]
+    return set(zip(loose["source"], loose["target"], strict=True))
+
+
+def draw_edge(ax: Axes, path: Path, strength: float | None, *, arrow: bool) -> None:
+    """Draw an edge along a path, thicker if stronger; without an arrow it is dashed."""
     width = 1.0 + 3.0 * (0.05 if strength is None else strength) ** 0.5
-    ax.add_patch(FancyArrowPatch(path=path, arrowstyle="-|>", mutation_scale=11, lw=width, color=GREY, capstyle="butt"))
+    style, dashes = ("-|>", "solid") if arrow else ("-", (0, (4, 2)))
+    patch = FancyArrowPatch(path=path, arrowstyle=style, mutation_scale=11, lw=width, color=GREY, capstyle="butt")
+    patch.set_linestyle(dashes)
+    ax.add_patch(patch)

@@ -12,7 +12,7 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sartre.report._drawing import BLUE, PALE, PLAIN, RIM, draw_arrow, new_axes, short, strengths
+from sartre.report._drawing import BLUE, PALE, PLAIN, RIM, draw_edge, new_axes, short, strengths, undecided
 from sartre.report.layout import layered
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def plot_graph(dag: Dag, edges: pd.DataFrame | None = None, *, ax: Axes | None =
     ----------
     dag : Dag
     edges : DataFrame, optional
-        ``edges_`` of a model, for the strengths.
+        ``edges_`` of a model, for the strengths, and for dashed lines where the direction is not decided.
     ax : Axes, optional
 
     Examples
@@ -56,10 +56,10 @@ def plot_graph(dag: Dag, edges: pd.DataFrame | None = None, *, ax: Axes | None =
         ax = new_axes(None, (max(2.0, size[0]), max(1.0, size[1])))
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.set_axis_off()
-    known = strengths(edges)
+    known, loose = strengths(edges), undecided(edges)
     _spread_ports(dag.edges, routes, width)
     for edge, route in zip(dag.edges, routes, strict=True):
-        draw_arrow(ax, _bent(route), known.get(edge))
+        draw_edge(ax, _bent(route), known.get(edge), arrow=edge not in loose)
     window = ax.get_window_extent()
     inch = min(window.width / size[0], window.height / size[1]) / ax.figure.dpi
     for name, (x, y) in zip(dag.names, places, strict=True):
@@ -87,7 +87,7 @@ def plot_order(model: CausalDiscovery, *, ax: Axes | None = None) -> Axes:
     names = [model.graph_.names[j] for j in model.order_]
     place = {name: k for k, name in enumerate(names)}
     ax = new_axes(ax, (max(4.0, 0.6 * len(names)), 3.2))
-    known = strengths(model.edges_)
+    known, loose = strengths(model.edges_), undecided(model.edges_)
     highest = 1.0
     for source, target in model.graph_.edges:
         a, b = place[source], place[target]
@@ -95,7 +95,7 @@ def plot_order(model: CausalDiscovery, *, ax: Axes | None = None) -> Axes:
         highest = max(highest, top)
         arc = [(a, 0.0), (a, 1.3 * top), (b, 1.3 * top), (b, 0.0)]
         codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
-        draw_arrow(ax, Path(arc, codes), known.get((source, target)))
+        draw_edge(ax, Path(arc, codes), known.get((source, target)), arrow=(source, target) not in loose)
     ax.plot(range(len(names)), np.zeros(len(names)), "o", color=BLUE, ms=7, zorder=4)
     ax.set_xticks(range(len(names)), [short(name) for name in names], rotation=45, ha="right", **PLAIN)
     ax.set_xlim(-0.6, len(names) - 0.4)

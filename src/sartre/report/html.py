@@ -40,11 +40,9 @@ HEAT_MAP = 24  # cells along each side
 SAMPLE_SEED = 0
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
 _COLUMN_NOTES = [
-    ("strength", "share of the target's variance that is lost without the source"),
-    (
-        "p-value",
-        "of the test that kept the edge; the same rows chose the model, so it ranks edges but is not an error rate",
-    ),
+    ("strength", "share of the target's variance that is lost without the source, the other causes fitted again"),
+    ("direction", "whether the data decide it, or knowledge or a given order settles it"),
+    ("confidence", "how likely the direction is to be right, if the model holds; below 0.5 the data favour the other"),
     ("margin", "gradient of the source divided by the penalty; at 1 the edge is only just kept"),
     ("frequency", "share of the half-samples on which the edge was found"),
     ("before", "share of the half-samples whose order has the source before the target"),
@@ -152,7 +150,8 @@ def _edges(
     for rank, row in enumerate(model.edges_.to_dict("records")):
         source, target = index[row["source"]], index[row["target"]]
         edge: dict[str, Any] = {"source": source, "target": target}
-        edge |= {key: _number(row.get(key)) for key in ("strength", "p_value", "margin")}
+        edge |= {key: _number(row.get(key)) for key in ("strength", "margin")}
+        edge |= {"direction": row["direction"], "confidence": _number(row["direction_confidence"])}
         if stability is not None:
             edge["frequency"] = _number(stability.edge_frequency[source, target])
             edge["before"] = _number(stability.order_frequency[source, target])
@@ -239,6 +238,7 @@ def _notes(model: CausalDiscovery, table: Table, *, include_data: bool) -> list[
     if table.missing.any():
         notes.append(f"In the plots only, {table.missing.sum()} missing values were imputed.")
     findings = findings_of(model.prune_step_)
+    notes += findings.notes
     bound = findings.false_edges_bound
     if bound is not None and not np.isnan(bound):
         notes.append(f"If no variable depended on another, about {bound:.2g} edges would be found on average.")

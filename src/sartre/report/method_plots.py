@@ -15,7 +15,7 @@ from sartre.additive import SparseAdditiveRegressor
 from sartre.additive.bases.trees import embedding_of, interval_bases
 from sartre.data.checks import as_table
 from sartre.prune import SARTRE
-from sartre.report._drawing import BLUE, GREY, ORANGE, PLAIN, bare, draw_arrow, new_axes, short
+from sartre.report._drawing import BLUE, GREY, ORANGE, PLAIN, bare, draw_edge, new_axes, short
 from sartre.report.graph_plots import plot_graph
 from sartre.settings import check_number, position_of, seed_of
 
@@ -159,7 +159,7 @@ def _draw_full_order(ax: Axes, names: list[str]) -> None:
     for a in range(d):
         for b in range(a + 1, d):
             arc = [(a, 0.0), (a, 0.65 * (b - a)), (b, 0.65 * (b - a)), (b, 0.0)]
-            draw_arrow(ax, Path(arc, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]), 0.0)
+            draw_edge(ax, Path(arc, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]), 0.0, arrow=True)
     ax.plot(range(d), np.zeros(d), "o", color=BLUE, ms=6, zorder=4)
     ax.set_xticks(range(d), [short(name) for name in names], rotation=60, ha="right", **PLAIN)
     ax.set(xlim=(-0.6, d - 0.4), ylim=(-0.05 * d, 0.55 * d), yticks=[])

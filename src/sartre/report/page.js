@@ -33,11 +33,14 @@
     const letters = Array.from(name);
     return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : name;
   };
-  const title = (edge) => `${names[edge.source]} → ${names[edge.target]}`;
+  const settled = (edge) => ["decided", "known"].includes(edge.direction);
+  const title = (edge) => `${names[edge.source]} ${settled(edge) ? "→" : "—"} ${names[edge.target]}`;
   const pairsOf = (edge) =>
     data.interactions.filter((pair) => pair.target === edge.target && [pair.first, pair.second].includes(edge.source));
   const partners = (edge) =>
     pairsOf(edge).map((pair) => names[pair.first === edge.source ? pair.second : pair.first]).join(", ");
+
+  const legend = "Thicker edges are stronger." + (edges.every(settled) ? "" : " Dashed lines without an arrow: the data do not decide the direction.");
 
   // ---- the drawing
 
@@ -62,11 +65,11 @@
     return ends;
   }
 
-  function line(points, port) {
+  function line(points, port, head) {
     const at = points.map(([x, y]) => [atX(x), atY(y)]);
     const last = at.length - 1;
     at[0] = [at[0][0] + port.from, at[0][1] + BOX.height / 2];
-    at[last] = [at[last][0] + port.to, at[last][1] - BOX.height / 2 - 8]; // the arrow head
+    at[last] = [at[last][0] + port.to, at[last][1] - BOX.height / 2 - head]; // room for the arrow head, if there is one
     let path = `M${at[0][0]} ${at[0][1]}`;
     for (let i = 1; i < at.length; i++) {
       const half = (at[i][1] - at[i - 1][1]) / 2;
@@ -77,16 +80,16 @@
 
   function drawEdge(k, points, port) {
     const edge = edges[k];
-    const { path, end } = line(points, port);
+    const { path, end } = line(points, port, settled(edge) ? 8 : 0);
     const strength = edge.strength === null ? 0.1 : edge.strength;
     const group = svg(
       "g",
       { class: "edge", tabindex: 0, role: "button", "data-edge": k,
-        "aria-label": `${names[edge.source]} causes ${names[edge.target]}, strength ${number(edge.strength)}` },
+        "aria-label": `${names[edge.source]} ${settled(edge) ? "causes" : "and"} ${names[edge.target]}${settled(edge) ? "" : `, direction ${edge.direction}`}, strength ${number(edge.strength)}` },
       svg("title", {}, title(edge)),
       svg("path", { class: "hit", d: path }),
-      svg("path", { class: "line", d: path, "stroke-width": (1.2 + 4 * Math.sqrt(strength)).toFixed(1) }),
-      svg("path", { class: "arrow", d: `M${end[0] - 6} ${end[1] - 1}h12l-6 9z` }),
+      svg("path", { class: settled(edge) ? "line" : "line open", d: path, "stroke-width": (1.2 + 4 * Math.sqrt(strength)).toFixed(1) }),
+      settled(edge) ? svg("path", { class: "arrow", d: `M${end[0] - 6} ${end[1] - 1}h12l-6 9z` }) : null,
     );
     const peek = () => state.pinned === null && show(k);
     group.addEventListener("mouseenter", peek);
@@ -177,7 +180,7 @@
     for (const [key, [x, y]] of places) places.set(key, [x - left, y]);
     const routes = new Map([...into, ...from].map((k) => [k, [places.get(edges[k].source), places.get(edges[k].target)]]));
     draw(places, routes, `${names[i]} with ${count(into.length, "cause")} above and ${count(from.length, "effect")} below`);
-    byId("legend").textContent = `${names[i]}: ${count(into.length, "cause")} above, ${count(from.length, "effect")} below. Thicker edges are stronger.`;
+    byId("legend").textContent = `${names[i]}: ${count(into.length, "cause")} above, ${count(from.length, "effect")} below. ${legend}`;
     state.pinned = null;
     if (into.length + from.length) show([...into, ...from].sort((a, b) => edges[b].strength - edges[a].strength)[0]);
     else byId("panel").replaceChildren(html("p", { class: "note" }, "This variable has no edges."));
@@ -282,7 +285,7 @@
   function show(k) {
     const edge = edges[k];
     const facts = [`Strength ${share(edge.strength)}`];
-    if (edge.p_value !== null) facts.push(`p = ${number(edge.p_value)}`);
+    facts.push(`direction ${edge.direction}` + (edge.direction === "known" || edge.confidence === null ? "" : ` (confidence ${edge.confidence.toFixed(2)})`));
     if (edge.margin !== null) facts.push(`margin ${number(edge.margin)}`);
     if (data.frequencies) facts.push(`found on ${percent(edge.frequency)} of the half-samples`);
     byId("panel").replaceChildren(
@@ -310,7 +313,8 @@
     { key: "source", label: "source", of: (edge) => names[edge.source] },
     { key: "target", label: "target", of: (edge) => names[edge.target] },
     { key: "strength", label: "strength", of: (edge) => edge.strength, text: share },
-    { key: "p_value", label: "p-value", of: (edge) => edge.p_value, text: number },
+    { key: "direction", label: "direction", of: (edge) => edge.direction },
+    { key: "confidence", label: "confidence", of: (edge) => edge.confidence, text: (value) => (value === null ? "–" : value.toFixed(2)) },
     { key: "margin", label: "margin", of: (edge) => edge.margin, text: number },
     { key: "frequency", label: "frequency", of: (edge) => edge.frequency, text: percent },
     { key: "before", label: "before", of: (edge) => edge.before, text: percent },
@@ -340,7 +344,7 @@
     const button = html("button", { type: "button" }, label);
     button.addEventListener("click", () => {
       const same = state.sort.key === key;
-      state.sort = { key, down: same ? !state.sort.down : Boolean(text) && key !== "p_value" };
+      state.sort = { key, down: same ? !state.sort.down : Boolean(text) };
       fillTable();
       byId("edges").tHead.querySelector(`[data-key="${key}"] button`).focus();
     });
@@ -377,7 +381,7 @@
   const degree = names.map((_, i) => edges.filter((edge) => edge.source === i || edge.target === i).length);
   if (data.positions) {
     drawAll();
-    byId("legend").textContent = "Causes are above effects; thicker edges are stronger. Point at an edge to see its effect; click to keep it in view.";
+    byId("legend").textContent = `Causes are above effects. ${legend} Point at an edge to see its effect; click to keep it in view.`;
     if (edges.length) show(0);
     else byId("panel").append(html("p", { class: "note" }, "No edges were found."));
   } else {

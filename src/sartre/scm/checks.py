@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sartre.data.checks import as_table
+from sartre.settings import listed
 
 if TYPE_CHECKING:
     from sartre.data.table import Table
@@ -87,4 +88,16 @@ def warn_outside(name: str, values: NDArray[np.float64] | float, data: NDArray[n
             "the data.",
             UserWarning,
             stacklevel=4,
+        )
+
+
+def warn_undecided(cause: str, outcome: str, n_others: int, undecided: Sequence[tuple[str, str]]) -> None:
+    """Warn if an effect depends on the directions of edges that are not decided."""
+    if n_others:
+        warnings.warn(
+            f"The effect of '{cause}' on '{outcome}' depends on arrows that the data do not decide: "
+            f"{listed(f'{a} -- {b}' for a, b in undecided)}. The columns 'lowest' and 'highest' give its range over "
+            f"{n_others + 1} graphs that they allow. If you know a direction, say so in 'knowledge'.",
+            UserWarning,
+            stacklevel=3,
         )

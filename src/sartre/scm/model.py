@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sartre.compute.parallel import blas_threads
 from sartre.data.checks import as_table
 from sartre.graph.dag import Dag
-from sartre.scm.checks import check_pairs, check_value, read_rows, warn_outside
-from sartre.scm.effects import bootstrapped, mean_outcomes, without_causes
+from sartre.scm.checks import check_pairs, check_value, read_rows, warn_outside, warn_undecided
+from sartre.scm.effects import alternatives, bootstrapped, mean_outcomes, without_causes
 from sartre.scm.equations import Units, draw, fitted, predict, propagate, with_mechanisms
 from sartre.settings import check_number, position_of, seed_of
 
@@ -51,6 +51,8 @@ class StructuralModel:
     pairs : tuple of (first, second, target)
     interventions : dict
         The interventions made by `do`, by name.
+    undecided : tuple of (source, target)
+        Edges of the graph whose direction is not certain; `effect` says what hangs on them.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class StructuralModel:
     predicted: NDArray[np.float64]
     pairs: tuple[Pair, ...] = ()
     interventions: dict[str, Intervention] = field(default_factory=dict)
+    undecided: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def fit(cls, X: Any, dag: Dag, pairs: Iterable[Pair] = ()) -> StructuralModel:
@@ -99,11 +102,17 @@ class StructuralModel:
 
     @classmethod
     def of_mechanisms(
-        cls, table: Table, dag: Dag, mechanisms: Mapping[str, Mechanism], pairs: Iterable[Pair] = ()
+        cls,
+        table: Table,
+        dag: Dag,
+        mechanisms: Mapping[str, Mechanism],
+        pairs: Iterable[Pair] = (),
+        undecided: Iterable[tuple[str, str]] = (),
     ) -> StructuralModel:
         """Return the model of a graph whose mechanisms are known, by name; `table` has the rows they were fitted to."""
+        model = cls(table, dag, {}, np.empty(0), check_pairs(pairs, dag), undecided=tuple(undecided))
         with blas_threads(1):
-            return with_mechanisms(cls(table, dag, {}, np.empty(0), check_pairs(pairs, dag)), mechanisms)
+            return with_mechanisms(model, mechanisms)
 
     @property
     def names(self) -> list[str]:
@@ -150,9 +159,11 @@ class StructuralModel:
             held[name] = numbers = check_value(name, value)
             warn_outside(name, numbers, self.table.values[:, j])
             adjacency[:, j] = 0
+        graph = Dag(adjacency, self.names)
         return replace(
             self,
-            graph=Dag(adjacency, self.names),
+            graph=graph,
+            undecided=tuple(edge for edge in self.undecided if edge in graph.edges),
             pairs=tuple(pair for pair in self.pairs if pair[2] not in held or callable(held[pair[2]])),
             interventions={**self.interventions, **held},
         )
@@ -226,7 +237,9 @@ class StructuralModel:
         Returns
         -------
         DataFrame
-            ``value``, ``mean``, ``low`` and ``high``. Without a directed path, the numbers are the same at each value.
+            ``value``, ``mean``, ``low``, ``high``, and ``lowest`` and ``highest``: the range of the mean over the
+            graphs that the undecided arrows allow (at most 100 of them, and without intervals); a warning says if it
+            is one. Without a directed path, the numbers are the same at each value.
 
         Examples
         --------
@@ -248,10 +261,17 @@ class StructuralModel:
             reduced = without_causes(self, cause, outcome)
             mean = mean_outcomes(reduced, cause, outcome, values, n_samples, seed)
             again = bootstrapped(reduced, cause, outcome, values, n_samples, n_bootstrap, seed)
+            others = alternatives(self, cause, outcome) if self.undecided else ()
+            turned = [mean_outcomes(other, cause, outcome, values, n_samples, seed) for other in others]
+        warn_undecided(cause, outcome, len(turned), self.undecided)
+        means = np.array([mean, *turned])
         if baseline is not None:
-            values, mean, again = values[:-1], mean[:-1] - mean[-1], again[:, :-1] - again[:, -1:]
+            values, means, again = values[:-1], means[:, :-1] - means[:, -1:], again[:, :-1] - again[:, -1:]
         low, high = np.quantile(again, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        return pd.DataFrame({"value": values, "mean": mean, "low": low, "high": high})
+        lowest, highest = means.min(axis=0), means.max(axis=0)
+        return pd.DataFrame(
+            {"value": values, "mean": means[0], "low": low, "high": high, "lowest": lowest, "highest": highest}
+        )
 
     def _values(self, cause: str, outcome: str, at: Any, baseline: float | None) -> NDArray[np.float64]:
         """Return the values of a cause at which its effect is computed, with the baseline last."""
