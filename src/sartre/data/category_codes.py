@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +29,7 @@ def scored(table: Table) -> Table:
     True
     """
     if not table.nominal:
-        return Table(table.values, table.names)
+        return replace(table, levels={})
     blocks = []
     for j, column in enumerate(table.values.T):
         block = _contrasts(column) if j in table.nominal else column[:, None] - column.mean()
@@ -43,7 +45,7 @@ def scored(table: Table) -> Table:
         scores = (totals / np.maximum(counts, 1))[codes]
         spread = scores.std()
         values[:, j] = np.round((scores - scores.mean()) / spread, DIGITS) if spread > 0 else 0.0
-    return Table(values, table.names)
+    return replace(table, values=values, levels={})
 
 
 def _contrasts(codes: NDArray[np.float64]) -> NDArray[np.float64]:

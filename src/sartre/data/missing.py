@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def imputed(table: Table, seed: int) -> Table:
     numbers = [j for j in range(table.shape[1]) if j not in table.levels]
     if np.isnan(values[:, numbers]).any():
         values[:, numbers] = _drawn(values[:, numbers], seed)
-    return Table(np.asfortranarray(values), table.names, table.levels)
+    return replace(table, values=np.asfortranarray(values))
 
 
 def _drawn(X: NDArray[np.float64], seed: int) -> NDArray[np.float64]:

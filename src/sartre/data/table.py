@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from sartre.settings import listed
+
+if TYPE_CHECKING:
+    from sartre.data.row_design import RowDesign
 
 COMMON = 10  # samples of a level that is regressed on its own, and of one that is not merged with others
 WIDEST = 300  # columns that are added up in pairs: the tables of all pairs grow with the square of this number
@@ -30,11 +33,14 @@ class Table:
 
     The values of a category are the positions (0, 1, ...) of its levels in ``levels``, which maps the number of a
     column to the sorted names of its levels. A missing value is NaN; only `as_table(..., missing=True)` allows one.
+
+    ``design`` says how the rows differ (`sartre.data.row_design`); None if they are one sample of independent rows.
     """
 
     values: NDArray[np.float64]
     names: tuple[str, ...]
     levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    design: RowDesign | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -54,7 +60,8 @@ class Table:
     @property
     def is_long(self) -> bool:
         """Whether there are so many rows of numbers that they are added up, and single rows come from a sample."""
-        return is_long(*self.shape) and not self.nominal and not np.isnan(self.values).any()
+        plain = self.design is None and not self.nominal
+        return plain and is_long(*self.shape) and not np.isnan(self.values).any()
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -69,7 +76,7 @@ class Table:
             values[~np.isnan(values[:, j]), j] = 0.0
         for j in self.levels:
             values[:, j] = self.values[:, j]
-        return Table(np.asfortranarray(values), self.names, self.levels)
+        return replace(self, values=np.asfortranarray(values))
 
     def centre_and_scale(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the centre and the scale that standardise every column, each of shape (d,).
@@ -87,12 +94,15 @@ class Table:
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return the table of these rows."""
-        return Table(np.asfortranarray(self.values[rows]), self.names, self.levels)
+        design = None if self.design is None else self.design.take(rows)
+        return Table(np.asfortranarray(self.values[rows]), self.names, self.levels, design)
 
     def select(self, columns: NDArray[np.intp]) -> Table:
         """Return the table of these columns."""
         levels = {k: self.levels[j] for k, j in enumerate(columns.tolist()) if j in self.levels}
-        return Table(np.asfortranarray(self.values[:, columns]), tuple(self.names[j] for j in columns), levels)
+        names = tuple(self.names[j] for j in columns)
+        design = None if self.design is None else self.design.select(columns)
+        return Table(np.asfortranarray(self.values[:, columns]), names, levels, design)
 
     def reordered(self, names: Sequence[str]) -> Table:
         """Return the table with its columns in the order of these names, which must be its own."""
@@ -129,7 +139,12 @@ class Table:
                 new[common] = np.arange(len(common))
                 values[observed, j] = new[codes]
                 levels[j] = (*(levels[j][k] for k in common), ", ".join(levels[j][k] for k in rare))
-        return Table(values, self.names, levels)
+        return replace(self, values=values, levels=levels)
+
+    def rows_of(self, target: int) -> NDArray[np.bool_]:
+        """Return in which rows a variable's own mechanism shows: it is observed, and was not set from outside."""
+        observed = ~np.isnan(self.values[:, target])
+        return observed if self.design is None else observed & ~self.design.acted[:, target]
 
     def responses(self, j: int) -> list[NDArray[np.float64]]:
         """Return the responses of a column without missing values: itself or, if it is nominal, its indicators.
