@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sartre.data.table import Table
+if TYPE_CHECKING:
+    from sartre.data.table import Table
 
 DIGITS = 9  # scores are rounded, so that levels at the same place have the same score
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sartre.data.checks import as_table
-from sartre.data.table import Table
 from sartre.settings import check_choice
+
+if TYPE_CHECKING:
+    from sartre.data.table import Table
 
 MISSING_IN_MEMORY = ("error", "drop", "bin", "impute")
 ROUNDS, NEAREST = 5, 20  # imputation rounds over the columns, and predictors per column: more would be slow
