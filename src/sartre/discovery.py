@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from sartre.data.batches import MISSING_IN_BATCHES
 from sartre.data.category_codes import scored
 from sartre.data.checks import MIN_ROWS, as_table
 from sartre.data.missing import imputed, read_table
+from sartre.data.read_design import with_design
 from sartre.data.row_dependence import warn_about_dependent_rows
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
@@ -152,18 +154,51 @@ class CausalDiscovery(BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any) -> CausalDiscovery:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002 - pipelines pass it
+        *,
+        environment: Any = None,
+        interventions: Any = None,
+        groups: Any = None,
+    ) -> CausalDiscovery:
         """Learn the graph of a table's columns.
 
         Parameters
         ----------
         X : array of shape (n, d) or data frame
             At least 10 rows and 2 columns, of numbers or of categories.
+        y : ignored
+            For pipelines of scikit-learn.
+        environment : name of a column, or n values, optional
+            The experiment, batch, site or period of each row; never an effect of anything, and not part of the graph.
+            What an environment shifts is in ``environment_effects_``.
+        interventions : mapping, optional
+            By value of `environment`, the columns that were set in it, or ``("soft", columns)`` for those that were
+            shifted. A row says nothing about the causes of a variable that was set in it. Environments that are not
+            named are observational.
+        groups : name of a column, or n values, optional
+            Rows that belong together (patients, plots) and are not independent. Tests are then robust.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> a, b, noise = rng.normal(size=(3, 400))
+        >>> a[200:] = b[200:] + noise[200:]  # b causes a, but for the first half of the rows, where a was set
+        >>> environment = np.repeat(["a set", "observed"], 200)
+        >>> model = CausalDiscovery(random_state=0)
+        >>> model.fit(np.column_stack([a, b]), environment=environment, interventions={"a set": ["x0"]}).graph_
+        Dag: 2 variables, 1 edges
+          x1 -> x0
         """
         start = perf_counter()
         self._check_settings()
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
-        table = read_table(X, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
+        table = with_design(X, environment, interventions, groups)
+        self._check_design(table)
+        table = read_table(table, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
         data: Table | Survey = table
         if table.is_long and tags_of(self.pruner()).takes_row_source:
             data = survey_of_table(table, sample_seed("CausalDiscovery", self.random_state))
@@ -217,6 +252,20 @@ class CausalDiscovery(BaseEstimator):
         """Return the pruner, or the default one if none is set."""
         return SARTRE() if self.prune is None else self.prune
 
+    def _check_design(self, table: Table) -> None:
+        """Refuse steps that would ignore what is said about the rows."""
+        if table.design is None:
+            return
+        order, prune = tags_of(self.orderer()), tags_of(self.pruner())
+        unable = [] if order.takes_experiments or not order.learns_order else [self.orderer()]
+        unable += [] if prune.takes_experiments else [self.pruner()]
+        if unable:
+            raise TypeError(
+                "'environment', 'interventions' and 'groups' need steps with the tag 'takes_experiments'. "
+                f"{listed(type(step).__name__ for step in unable)} would ignore them. Use OrderSearch or FixedOrder, "
+                "and SARTRE."
+            )
+
     def _check_settings(self) -> None:
         """Refuse invalid settings before any work is done; the steps check their own."""
         check_jobs_and_seed(self)
@@ -252,7 +301,13 @@ class CausalDiscovery(BaseEstimator):
         self.edges_ = self._with_directions(promised(self.prune_step_, "edges_"), numbers, before)
         settled = self.edges_["direction"].isin(["decided", "known"])
         self.pdag_ = self.graph_.with_lines(map(tuple, self.edges_.loc[~settled, ["source", "target"]].to_numpy()))
-        seen = findings_of(self.prune_step_).rows_seen or {"prune": len(table.values)}
+        findings = findings_of(self.prune_step_)
+        self.environment_effects_ = findings.environment_effects
+        if table.design is not None and findings.environment_effects is not None:
+            shifts = findings.environment_effects[["environment", "variable"]].itertuples(index=False, name=None)
+            places = [(label, table.names.index(name)) for label, name in shifts]
+            self._table = replace(table, design=table.design.leaving_out(places))
+        seen = findings.rows_seen or {"prune": len(table.values)}
         self.rows_seen_ = {"order": len(numbers.values), **seen}
         self.fit_seconds_ = perf_counter() - start
         return self
@@ -323,7 +378,8 @@ class CausalDiscovery(BaseEstimator):
         """
         check_is_fitted(self, "graph_")
         table = self._table if X is None else as_table(X, categories=True, missing=True).reordered(self.graph_.names)
-        if table is self._table or np.array_equal(table.values, self._table.values, equal_nan=True):
+        table = replace(table, design=self._table.design) if table.shape == self._table.shape else table
+        if np.array_equal(table.values, self._table.values, equal_nan=True):
             return self._mechanisms
         if table.shape != self._table.shape or table.nominal != self._table.nominal:
             raise ValueError(

@@ -49,6 +49,9 @@ class StepTags:
         Whether an orderer looks at the data; one with a given order does not.
     takes_row_source : bool
         Whether ``fit`` accepts a `sartre.data.row_source.Survey` in place of a table, and adds up its rows.
+    takes_experiments : bool
+        Whether ``fit`` knows what the ``design`` of a table says: rows in which variables were set, environments and
+        groups of rows (`sartre.data.row_design`).
     runs_on_gpu : bool
         Whether ``device="cuda"`` is a valid setting.
     costs : tuple of Cost, optional
@@ -60,6 +63,7 @@ class StepTags:
     needs_units: bool = False
     learns_order: bool = True
     takes_row_source: bool = False
+    takes_experiments: bool = False
     runs_on_gpu: bool = False
     costs: tuple[Cost, ...] | None = None
     counting_cost: str | None = None
@@ -92,6 +96,8 @@ class Findings(NamedTuple):
         Mechanisms of some targets, by name; the others are additive, with the pairs above.
     notes : list of str
         What was left out, in sentences for the user.
+    environment_effects : data frame
+        What environments act on directly: ``environment``, ``variable``, ``strength``, ``p_value``, ``changes``.
     """
 
     interactions: pd.DataFrame | None
@@ -100,6 +106,7 @@ class Findings(NamedTuple):
     rows_seen: Mapping[str, int]
     mechanisms: Mapping[str, Mechanism]
     notes: Sequence[str]
+    environment_effects: pd.DataFrame | None
 
     def pairs(self) -> list[tuple[str, str, str]]:
         """Return the pairs as ``(first, second, target)``, by name."""
@@ -128,6 +135,7 @@ def findings_of(pruner: Any) -> Findings:
         rows_seen=offered("rows_seen_", {}),
         mechanisms=offered("mechanisms_", {}),
         notes=offered("notes_", ()),
+        environment_effects=offered("environment_effects_", None),
     )
 
 

@@ -125,20 +125,39 @@ def wood_tests(
 MOST_LEVERAGE = 0.9
 
 
+def group_sums(rows: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the sums of rows (n, q) over groups (n,), scaled by sqrt(G / (G - 1)) for G groups.
+
+    Examples
+    --------
+    >>> group_sums(np.array([[1.0], [2.0], [5.0]]), np.array([0, 0, 1])).round(2).tolist()
+    [[4.24], [7.07]]
+    """
+    number, codes = np.unique(groups, return_inverse=True)
+    sums = np.zeros((len(number), rows.shape[1]))
+    np.add.at(sums, codes, rows)
+    return sums * np.sqrt(len(number) / max(len(number) - 1, 1))
+
+
 def robust_covariance(
-    solved: Solved, functions: NDArray[np.float64], residual: NDArray[np.float64]
+    solved: Solved,
+    functions: NDArray[np.float64],
+    residual: NDArray[np.float64],
+    groups: NDArray[np.intp] | None = None,
 ) -> NDArray[np.float64]:
     """Return the covariance V (q, q) of a fit's coefficients, valid for any noise variance of each sample.
 
     With X the functions (n, q) in use, P = (X'X / n + L)^-1 and e the residuals (n,), each divided by one minus its
     leverage (HC3), V = P (X' diag(e^2) X / n + sigma^2 L) P / n. If all samples have variance sigma^2, this is the
     Bayesian covariance sigma^2 P / n that Wood's test uses: the penalty's part, which accounts for smoothing bias, is
-    unchanged, and only the sampling part is estimated from the residuals.
+    unchanged, and only the sampling part is estimated from the residuals. Where samples belong to groups (n,), within
+    which the noise may be dependent, the rows of diag(e) X are added up over each group.
     """
     n = len(residual)
     turned = functions @ solved.inverse
     leverage = np.minimum(leverages(turned, functions), MOST_LEVERAGE)
     moved = turned * (residual / (1 - leverage))[:, None]
+    moved = moved if groups is None else group_sums(moved, groups)
     smoothing = (solved.inverse * (solved.scale * solved.penalty)) @ solved.inverse
     return (moved.T @ moved / n + smoothing) / n
 

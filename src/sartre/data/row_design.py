@@ -7,7 +7,7 @@ explain any variable, and nothing explains the indicator. Rows of one group (a p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from sartre.settings import listed
 
 FEWEST_ROWS = 10  # of an environment: fewer say nothing about a shift
 FEWEST_GROUPS = 10  # a variance between groups needs several
+FEWEST_ROWS_LEFT = 50  # of a variable's own mechanism, to describe it without the environments that shift it
 SOFT, PERFECT = "soft", "perfect"
 
 
@@ -41,14 +42,17 @@ class RowDesign:
         Which variables an environment is known to shift (soft interventions).
     groups : array of ints, shape (n,), or None
         The group of every row.
+    is_indicator : boolean array of shape (d,)
+        Which columns of the table are indicators themselves, while they are candidates.
     """
 
     acted: NDArray[np.bool_]
     indicators: NDArray[np.float64]
-    environments: tuple[str, ...] = ()
-    reference: str = ""
-    shifted: NDArray[np.bool_] | None = None
-    groups: NDArray[np.intp] | None = None
+    environments: tuple[str, ...]
+    reference: str
+    shifted: NDArray[np.bool_]
+    groups: NDArray[np.intp] | None
+    is_indicator: NDArray[np.bool_]
 
     def take(self, rows: NDArray[np.intp]) -> RowDesign:
         """Return the design of some rows."""
@@ -57,8 +61,12 @@ class RowDesign:
 
     def select(self, columns: NDArray[np.intp]) -> RowDesign:
         """Return the design of some columns."""
-        shifted = None if self.shifted is None else self.shifted[:, columns]
-        return replace(self, acted=self.acted[:, columns], shifted=shifted)
+        return replace(
+            self,
+            acted=self.acted[:, columns],
+            shifted=self.shifted[:, columns],
+            is_indicator=self.is_indicator[columns],
+        )
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -71,6 +79,17 @@ class RowDesign:
     def acts(self) -> bool:
         """Whether any value was set."""
         return bool(self.acted.any())
+
+    def leaving_out(self, shifts: Iterable[tuple[str, int]]) -> RowDesign:
+        """Return the design in which environments are taken to set what they shift: (environment, column) pairs.
+
+        A column keeps its rows if too few would be left to show its own mechanism.
+        """
+        acted, labels = self.acted.copy(), self.labels
+        for environment, column in shifts:
+            acted[labels == environment, column] = True
+        few = (~acted).sum(axis=0) < FEWEST_ROWS_LEFT
+        return replace(self, acted=np.where(few, self.acted, acted))
 
 
 def own_columns(X: Any, names: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -158,7 +177,7 @@ def read_design(
             "in which they were left alone, or leave them out."
         )
     codes = None if groups is None else _groups(groups, n)
-    return RowDesign(acted, indicators, environments, reference, shifted, codes)
+    return RowDesign(acted, indicators, environments, reference, shifted, codes, np.zeros(d, dtype=bool))
 
 
 def _labels(what: str, given: Any, n: int) -> NDArray[Any]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sartre.data.table import standardise_columns
 from sartre.graph.paths import transitive_closure
 from sartre.knowledge.precedence import obeyed
-from sartre.order.search.blocks import block_functions, block_products
+from sartre.order.search.blocks import blocks_of_rows
 from sartre.order.search.climb import Climb
 from sartre.order.search.constants import FUNCTION_PRICE, LINE_PRICE
 from sartre.order.search.local_scores import LocalScores, Prices
@@ -104,7 +104,8 @@ def weigh_directions(
     asked = [(k, place[i], place[j]) for k, (i, j) in enumerate(edges) if i in place and j in place]
     if not asked:
         return evidence
-    scales = _Scales(table.values[:, varied], [place[j] for j in order if j in place], before[np.ix_(varied, varied)])
+    known = before[np.ix_(varied, varied)]
+    scales = _Scales(table.select(varied), [place[j] for j in order if j in place], known)
     try:
         for done, (k, i, j) in enumerate(asked, start=1):
             evidence[k] = scales.weigh(i, j).agreed
@@ -145,10 +146,9 @@ def direction_columns(evidence: NDArray[np.float64], known: NDArray[np.bool_]) -
 class _Scales:
     """The best order near to a given one, and how much worse it gets where an edge is turned."""
 
-    def __init__(self, X: NDArray[np.float64], order: list[int], before: NDArray[np.bool_]) -> None:
-        X = np.asfortranarray(standardise_columns(_drawn_in(X)))
-        functions = block_functions(X)
-        blocks = block_products(X, functions)
+    def __init__(self, table: Table, order: list[int], before: NDArray[np.bool_]) -> None:
+        X = np.asfortranarray(standardise_columns(_drawn_in(table.values)))
+        X, functions, blocks = blocks_of_rows(X, table.design)
         prices = Prices(LINE_PRICE, FUNCTION_PRICE, LINE_CHOICE, CHOICE)
         self._n, self._before, self._scores = len(X), before, LocalScores(blocks, prices)
         self._density = NoiseDensities(X, functions, blocks)

@@ -103,8 +103,8 @@ def fit_observed(
     parents: NDArray[np.intp],
     required: NDArray[np.intp],
 ) -> list[TargetFit]:
-    """Fit a target with missing values by a method that is prepared for the rows in which it is observed."""
-    rows, columns = np.flatnonzero(~np.isnan(table.values[:, target])), np.append(parents, target)
+    """Fit a target by a method that is prepared for the rows in which it is observed and was not set."""
+    rows, columns = np.flatnonzero(table.rows_of(target)), np.append(parents, target)
     observed = table.select(columns).take(rows)
     usable = np.flatnonzero(~observed.silent[:-1])
     fits = prepare(observed).fit(len(parents), usable, np.flatnonzero(np.isin(parents, required)))

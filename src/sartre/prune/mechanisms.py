@@ -9,7 +9,6 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sartre.additive.mechanism import fit_mechanism
@@ -18,6 +17,8 @@ from sartre.data.missing import imputed
 from sartre.steps import findings_of
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sartre.data.table import Table
     from sartre.graph.dag import Dag
     from sartre.steps import Mechanism
@@ -48,8 +49,8 @@ def fit_mechanisms(
     Parameters
     ----------
     table : Table
-        Has the same columns as the graph. A target is fitted on the rows in which it is observed; a category with three
-        or more levels is replaced by its scores as a target (`sartre.data.category_codes`).
+        Has the same columns as the graph. A target is fitted on the rows in which it is observed and was not set; a
+        category with three or more levels is replaced by its scores as a target (`sartre.data.category_codes`).
     graph : Dag
     pairs : iterable of (first, second, target)
         Parents of a target that interact, by name.
@@ -102,10 +103,10 @@ def _responses(table: Table) -> NDArray[np.float64]:
 def _samples(
     table: Table, responses: NDArray[np.float64], graph: Dag, name: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values of the parents and of the target in the rows in which it is observed."""
-    X, y = table.values[:, parent_columns(graph, name)], responses[:, table.names.index(name)]
-    observed = ~np.isnan(y)
-    return (X, y) if observed.all() else (X[observed], y[observed])
+    """Return the values of the parents and of the target in the rows that show its mechanism."""
+    target = table.names.index(name)
+    X, y, rows = table.values[:, parent_columns(graph, name)], responses[:, target], table.rows_of(target)
+    return (X, y) if rows.all() else (X[rows], y[rows])
 
 
 def mechanisms_of(model: Any, table: Table) -> dict[str, Mechanism]:

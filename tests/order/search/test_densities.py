@@ -133,7 +133,7 @@ def test_a_spread_is_divided_out_where_it_gains_likelihood():
     assert density.look_for_spread([(0, ()), (1, used)])
     after = density._gain(1, used)
     assert after > before + 0.02
-    gain = density._divided_by_spread(residual, used)  # what it leaves does not follow the cause any more
+    gain = density._divided_by_spread(residual, 1, used)  # what it leaves does not follow the cause any more
     assert gain > 0.05
     assert abs(np.corrcoef(np.abs(residual), X[:, 0])[0, 1]) < 0.1 < abs(np.corrcoef(size, X[:, 0])[0, 1])
 

@@ -60,6 +60,7 @@ MOST_COMMON = 0.1  # share of the rows that may have the same value: a column wi
 
 # Moves
 START_TOLERANCE = 2.0  # times d / n: what a start must gain over the first, one unit of log likelihood per variable
+MIN_START_ROWS, START_ROWS_PER_COLUMN = 200, 10  # in which nothing was set: with fewer, starts see all rows
 REVERSALS = 0.15  # of d: pairs that an escape turns round
 TOLERANCE = 6.0  # over n: what a move must gain, three units of log likelihood
 MOVE_TIE = 1e-9  # gains this close are equal up to rounding: the nearer position is taken

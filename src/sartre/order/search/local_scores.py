@@ -10,6 +10,8 @@ polynomials (c = 1/2, N = d (d - 1) / 2). Then those that became useless are dro
 the price of a BIC, functions that share a smoothness have half of it, and log(N) is an extended-BIC term; without it,
 the best of thousands of pairs over-fits.
 
+A variable that was set in some rows is predicted at the others, and its score counts by their share of all rows.
+
 The set matters only through the blocks it has to offer. So the paths of all sets form one tree per target: a node is
 a sequence of blocks taken and knows what every other block would gain next, and a score is a walk from the root, at
 each node to the best block whose variables are in the set. No step is ever computed twice, and none grows with n.
@@ -51,9 +53,9 @@ class Prices(NamedTuple):
     line_choice: float
     choice: float
 
-    def of(self, blocks: Blocks) -> NDArray[np.float64]:
-        """Return the price of every block, shape (m,)."""
-        n, d, is_line = blocks.gram.n, blocks.gram.cross.shape[1], blocks.kind == LINE
+    def of(self, blocks: Blocks, n: int) -> NDArray[np.float64]:
+        """Return the price of every block where there are n rows, shape (m,)."""
+        d, is_line = blocks.gram.cross.shape[1], blocks.kind == LINE
         functions = np.where(is_line, self.line, self.function) * blocks.gram.rank
         n_choices = np.where(blocks.kind == PAIR, d * (d - 1) / 2, d)
         choice = np.where(is_line, self.line_choice, self.choice)
@@ -89,7 +91,7 @@ class LocalScores:
         prices = prices or Prices(LINE_PRICE, FUNCTION_PRICE, CHOICE_PRICE, CHOICE_PRICE)
         d = blocks.gram.cross.shape[1]
         self.n_evaluations = 0
-        self._shared = _Shared(blocks, prices.of(blocks))
+        self._shared = _Shared(blocks, prices)
         self._trees: dict[int, _Tree] = {}
         self._n_bytes = 0
         self._known: list[dict[int, Local]] = [{} for _ in range(d)]
@@ -97,6 +99,7 @@ class LocalScores:
 
     def __call__(self, target: int, inside: int) -> Local:
         """Return the local score of a target given the variables whose bits are set in `inside`."""
+        inside |= self._shared.blocks.always
         local = self._known[target].get(inside & self._matter[target])
         if local is None:
             self.n_evaluations += 1
@@ -118,7 +121,7 @@ class _Shared(NamedTuple):
     """What the trees of all targets take from: the blocks and their prices."""
 
     blocks: Blocks
-    price: NDArray[np.float64]
+    prices: Prices
 
 
 @dataclass(eq=False)
@@ -150,19 +153,19 @@ class _Tree:
     """The paths of one target. Its blocks are numbered by place, and have their columns one after the other."""
 
     def __init__(self, shared: _Shared, target: int) -> None:
-        blocks, gram = shared.blocks, shared.blocks.gram
-        self._chosen = np.flatnonzero(blocks.offered[:, target])
-        self._start, self._width = gram.start[self._chosen], gram.rank[self._chosen]
-        self._price = shared.price[self._chosen]
+        blocks, offer = shared.blocks, shared.blocks.offer(target)
+        self._chosen, self._start, self._width = offer.blocks, offer.start, offer.width
+        self._price, self._share = shared.prices.of(blocks, offer.n)[self._chosen], offer.share
+        self._always = blocks.always
         self._at = np.cumsum(self._width) - self._width
         self._columns = spans(self._start, self._width)
         self._bits = [1 << int(blocks.first[block]) | 1 << int(blocks.second[block]) for block in self._chosen]
-        self._matrix, self._capacity = gram.matrix, gram.n // MAX_SHARE
+        self._matrix, self._capacity = offer.matrix, offer.n // MAX_SHARE
         self._fitted, self._own, self._n_fitted = np.empty((64, len(self._columns))), np.empty(64), 0
         self.n_bytes = self.matter = 0
         inner = (self._matrix[a : a + k, a : a + k].ravel() for a, k in zip(self._start, self._width, strict=True))
         squares = np.concatenate([np.empty(0), *inner])
-        cross = gram.cross[self._columns, target]
+        cross = offer.cross[self._columns]
         self._root = _Node((), np.empty(0, dtype=np.intp), cross, squares, 1.0)
         self._open(self._root, self._fitted[:0])
 
@@ -229,6 +232,6 @@ class _Tree:
             )
             taken = taken[stay]
         used = reduce(or_, (self._bits[place] for place in taken.tolist()), 0)
-        value = log(variance) + float(self._price[taken].sum())
-        node.local = Local(value, variance, used, tuple(sorted(self._chosen[taken].tolist())))
+        value = self._share * (log(variance) + float(self._price[taken].sum()))
+        node.local = Local(value, variance, used & ~self._always, tuple(sorted(self._chosen[taken].tolist())))
         return node.local

@@ -70,18 +70,19 @@ class NoiseDensities:
         n, d = X.shape
         size = min(n, DENSITY_ROWS, max(DENSITY_ORDERS, DENSITY_NUMBERS // max(1, d)))
         rows = np.arange(n) if size == n else drawn_rows(X, 0, size)
+        self._own = {j: np.flatnonzero(np.isin(rows, own)) for j, (_, own) in blocks.own.items()}
         self._targets = np.ascontiguousarray(X[rows].T)
         used = [*(each[rows].T for each in functions.smooths), *functions.polynomials[:, :, rows]]
         self._table = np.vstack([np.empty((0, size)), *used])
-        self._gram, self._first, self._second = blocks.gram, *_table_rows(functions, blocks)
+        self._blocks, self._first, self._second = blocks, *_table_rows(functions, blocks)
         self._variables = np.column_stack([blocks.first, blocks.second])
         self._ranks = functions.polynomials[:, :SPREAD_ORDERS, rows]
         places, weights = leggauss(_NODES)
         scale = np.sqrt(2 * np.arange(1, DENSITY_ORDERS + 1) + 1)
         self._nodes, self._weights = legvander(places, DENSITY_ORDERS)[:, 1:] * scale, weights / 2
-        self._price = DENSITY_PRICE * DENSITY_ORDERS * log(size) / size
-        counts = [np.unique(column, return_counts=True)[1].max() for column in X.T]
-        self._has_density = [bool(count <= MOST_COMMON * n) for count in counts]
+        columns = [X[:, j] if (own := blocks.rows_of(j)) is None else X[own, j] for j in range(d)]
+        counts = [(np.unique(column, return_counts=True)[1].max(), len(column)) for column in columns]
+        self._has_density = [bool(most <= MOST_COMMON * many) for most, many in counts]
         self._known: dict[tuple[int, tuple[int, ...]], float] = {}
         self.has_spread = False
 
@@ -106,7 +107,7 @@ class NoiseDensities:
             Targets, and the blocks that each depends on in some order.
         """
         dependent = [(target, blocks) for target, blocks in used if blocks and self._has_density[target]]
-        gains = [self._divided_by_spread(self._residual(*each), each[1]) for each in dependent]
+        gains = [self._divided_by_spread(self._residual(*each), *each) for each in dependent]
         return bool(dependent and np.mean(np.array(gains) > 0) > MOST_SPREAD)
 
     def with_spread(self) -> NoiseDensities:
@@ -121,7 +122,10 @@ class NoiseDensities:
             return 0.0
         found = self._known.get((target, blocks))
         if found is None:
-            found = self._known[target, blocks] = min(0.0, self._price - 2 * self._gain(target, blocks))
+            size = len(self._own.get(target, self._targets[target]))
+            price = DENSITY_PRICE * DENSITY_ORDERS * log(size) / size
+            found = min(0.0, price - 2 * self._gain(target, blocks)) * self._blocks.offer(target).share
+            self._known[target, blocks] = found
         return found
 
     def _gain(self, target: int, blocks: tuple[int, ...]) -> float:
@@ -129,21 +133,21 @@ class NoiseDensities:
         residual, mean = self._residual(target, blocks), np.empty(DENSITY_ORDERS)
         if not residual.std() > sqrt(LEAST_VARIANCE):
             return 0.0
-        gain = self._divided_by_spread(residual, blocks) if self.has_spread and blocks else 0.0
+        gain = self._divided_by_spread(residual, target, blocks) if self.has_spread and blocks else 0.0
         legendre_means(residual, mean)
         return gain + min(MOST_GAIN, float(log_density_gain(mean, self._nodes, self._weights)))
 
     def _residual(self, target: int, blocks: tuple[int, ...]) -> NDArray[np.float64]:
-        """Return what some blocks leave of a target."""
-        gram, y = self._gram, self._targets[target]
+        """Return what some blocks leave of a target, at the rows that show its own mechanism."""
+        gram, offer, y = self._blocks.gram, self._blocks.offer(target), self._targets[target]
         chosen = np.array(blocks, dtype=np.intp)
-        columns = spans(gram.start[chosen], gram.rank[chosen])
-        beta = np.linalg.solve(gram.matrix[np.ix_(columns, columns)], gram.cross[columns, target])
+        columns, own = spans(gram.start[chosen], gram.rank[chosen]), offer.columns(chosen)
+        beta = np.linalg.solve(offer.matrix[np.ix_(own, own)], offer.cross[own])
         residual = np.empty(len(y))
         residual_of(self._table, y, self._first[columns], self._second[columns], beta, residual)
-        return residual
+        return residual[self._own[target]] if target in self._own else residual
 
-    def _divided_by_spread(self, residual: NDArray[np.float64], blocks: tuple[int, ...]) -> float:
+    def _divided_by_spread(self, residual: NDArray[np.float64], target: int, blocks: tuple[int, ...]) -> float:
         """Divide a residual by a spread that follows the variables of some blocks, if that gains more than its price.
 
         Return the gain per row, less the price.
@@ -153,7 +157,8 @@ class NoiseDensities:
             return 0.0
         residual -= residual.mean()
         size = np.abs(residual)
-        ranks = self._ranks[variables].reshape(-1, n)
+        ranks = self._ranks[variables]
+        ranks = (ranks[:, :, self._own[target]] if target in self._own else ranks).reshape(-1, n)
         square = ranks @ ranks.T / n
         square.flat[:: len(square) + 1] += np.finfo(float).eps * n  # of a discrete column some polynomials are zero
         mean = float(size.mean())

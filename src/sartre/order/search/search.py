@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from math import log
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,17 @@ from sartre.knowledge.masks import check_order
 from sartre.knowledge.precedence import check_before, obeyed
 from sartre.order.cam import CAM
 from sartre.order.score import SCORE
-from sartre.order.search.blocks import block_functions, block_products
+from sartre.order.search.blocks import blocks_of_rows
 from sartre.order.search.climb import Climb, Exploration
-from sartre.order.search.constants import EFFORTS, MOST_POLISHED, REVERSALS, START_TOLERANCE, TOLERANCE
+from sartre.order.search.constants import (
+    EFFORTS,
+    MIN_START_ROWS,
+    MOST_POLISHED,
+    REVERSALS,
+    START_ROWS_PER_COLUMN,
+    START_TOLERANCE,
+    TOLERANCE,
+)
 from sartre.order.search.local_scores import LocalScores
 from sartre.order.search.noise import NoiseDensities
 from sartre.order.search.polish import polished
@@ -123,14 +132,14 @@ class OrderSearch(BaseEstimator):
     def step_tags(self) -> StepTags:
         """What this step is."""
         if self.effort == "thorough":
-            return StepTags()  # ten times as long or more; not measured
+            return StepTags(takes_experiments=True)  # ten times as long or more; not measured
         costs: list[Cost] = []
         for start in self._starts():
             own = tags_of(start).costs
             if own is None:
-                return StepTags()
+                return StepTags(takes_experiments=True)
             costs += own if hasattr(start, "n_jobs") else [cost._replace(serial=True) for cost in own]
-        return StepTags(costs=(*costs, Cost("OrderSearch", serial=True)))
+        return StepTags(takes_experiments=True, costs=(*costs, Cost("OrderSearch", serial=True)))
 
     def fit(self, X: Any, before: Any = None) -> OrderSearch:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
@@ -141,7 +150,8 @@ class OrderSearch(BaseEstimator):
         table = as_table(X, min_rows=2)
         demanded = check_before(before, table.names)
         starts = [fresh(start, n_jobs=self.n_jobs, random_state=self.random_state) for start in self._starts()]
-        seen = table if self.scale == "raw" else table.standardized()
+        seen = _undisturbed(table)
+        seen = seen if self.scale == "raw" else seen.standardized()
         known = {} if before is None else {"before": before}
         orders = [check_order(start.fit(seen, **known).order_, table.names) for start in starts]
         orders = [obeyed(order[np.argsort(~table.constant[order], kind="stable")], demanded) for order in orders]
@@ -189,7 +199,7 @@ class OrderSearch(BaseEstimator):
             while exploration.n_vain < effort.escapes * d and scores.n_evaluations < limit:
                 exploration.escape(max(1, round(REVERSALS * d)), rng)
                 logger.info("order: %d of %d escapes in vain", exploration.n_vain, effort.escapes * d)
-            if effort.polish_rows and self.scale == "standard" and d <= MOST_POLISHED:
+            if effort.polish_rows and self.scale == "standard" and d <= MOST_POLISHED and table.design is None:
                 columns = table.standardized().values[:, varied]
                 exploration.best = polished(columns, exploration.best, before_varied, effort.polish_rows)
         except KeyboardInterrupt:
@@ -212,11 +222,11 @@ class OrderSearch(BaseEstimator):
     ) -> tuple[LocalScores, Callable[[int, int], float], NoiseDensities | None]:
         """Return the local scores, the function of a variable and a set that is minimised, and its densities."""
         X = np.asfortranarray(table.standardized().values[:, varied])
-        functions = block_functions(X)
-        blocks = block_products(X, functions)
+        X, functions, blocks = blocks_of_rows(X, None if table.design is None else table.design.select(varied))
         scores = LocalScores(blocks)
         if self.scale == "raw":
-            return scores, _common_variance(scores, table.values[:, varied].var(axis=0), start), None
+            variances = np.array([table.values[table.rows_of(j), j].var() for j in varied.tolist()])
+            return scores, _common_variance(scores, variances, start), None
         density = NoiseDensities(X, functions, blocks)
 
         def score(v: int, inside: int) -> float:
@@ -224,6 +234,17 @@ class OrderSearch(BaseEstimator):
             return local.value + density(v, local.blocks)
 
         return scores, score, density
+
+
+def _undisturbed(table: Table) -> Table:
+    """Return the rows in which nothing was set, without their design, if there are enough of them for a start."""
+    if table.design is None:
+        return table
+    rows = np.flatnonzero(~table.design.acted.any(axis=1))
+    n, d = table.shape
+    few = len(rows) < max(MIN_START_ROWS, START_ROWS_PER_COLUMN * d)
+    chosen = np.arange(n) if few else rows
+    return replace(table.take(chosen), design=None)
 
 
 def dependences(scores: LocalScores, order: list[int]) -> list[tuple[int, tuple[int, ...]]]:

@@ -35,6 +35,7 @@ from sartre.prune.sartre.constants import (
     PENALTIES,
     SCREENING_GAP,
 )
+from sartre.prune.sartre.environments import effects_table, split, with_environments, with_indicators
 from sartre.prune.sartre.joint import BRIEF, LOOK_ONLY, THOROUGH, JointEffort, affordable, seconds_of_all
 from sartre.prune.sartre.large import SummedPruning
 from sartre.prune.sartre.paper import PaperPruning
@@ -72,8 +73,8 @@ class Prepared(NamedTuple):
     for_rows: Callable[[Table], PruningMethod] | None = None
 
     def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
-        """Fit a target by what all share or, if it has missing values, by the rows where it has none."""
-        if self.for_rows is None or len(parents) == 0 or not np.isnan(self.table.values[:, target]).any():
+        """Fit a target by what all share or, if it is missing or was set in some rows, by the others."""
+        if self.for_rows is None or len(parents) == 0 or self.table.rows_of(target).all():
             return self.method.fit(target, parents, required)
         return fit_observed(self.for_rows, self.table, target, parents, required)
 
@@ -173,6 +174,10 @@ class SARTRE(BaseEstimator):
         use them.
     notes_ : list of str
         With ``penalty="auto"``: what the search for joint effects left out, and what it would cost, in a sentence.
+    environment_effects_ : DataFrame
+        Of a table with environments: which of them act directly on which variable, beyond what is known to be set in
+        them, relative to the reference environment: ``environment``, ``variable``, ``strength``, ``p_value`` and
+        ``changes``, the parent whose effect on the variable is another one in this environment, or "" for a shift.
     robust_targets_ : list of names
         With ``penalty="auto"``: the targets whose tests were robust.
     false_edges_bound_ : float
@@ -316,14 +321,18 @@ class SARTRE(BaseEstimator):
     def step_tags(self) -> StepTags:
         """What this step is."""
         if not self._automatic():
-            return StepTags(needs_units=True, takes_row_source=True, costs=(Cost("SARTRE penalty"),))
+            return StepTags(
+                needs_units=True, takes_row_source=True, takes_experiments=True, costs=(Cost("SARTRE penalty"),)
+            )
         costs = [Cost("SARTRE")]
         if self._joint() == "auto":
             costs.append(Cost("SARTRE joint auto", BRIEF_ROWS, max_columns=MOST_COLUMNS))
         elif self._joint():
             costs.append(Cost("SARTRE joint", ALL_ROWS))
         known = tuple(costs) if self.device == "cpu" or self._joint() is False else None  # not measured on a GPU
-        return StepTags(takes_row_source=True, runs_on_gpu=True, costs=known, counting_cost="counting")
+        return StepTags(
+            takes_row_source=True, takes_experiments=True, runs_on_gpu=True, costs=known, counting_cost="counting"
+        )
 
     def for_resamples(self) -> SARTRE:
         """Return a copy for many resamples, without the search for joint effects unless it was asked for."""
@@ -341,11 +350,13 @@ class SARTRE(BaseEstimator):
         self, data: Table | Survey, edges: OrderedEdges, values: Sequence[float]
     ) -> tuple[Table, list[list[TargetFit]]]:
         """Return the rows that were used, and each target's results, one per value."""
-        targets = list(_targets(data.sample, edges))
+        targets = with_environments(data.sample, list(_targets(data.sample, edges)))
         if self._automatic():  # every edge is tested at one level, so that the targets have the given one in the mean
             sizes = _sizes(data.sample, edges)[:, 0]
             values = [value * np.count_nonzero(sizes) / max(int(sizes.sum()), 1) for value in values]
-        prepared = self._summed(data, values) if isinstance(data, Survey) else self._prepared(data, values)
+        prepared = (
+            self._summed(data, values) if isinstance(data, Survey) else self._prepared(with_indicators(data), values)
+        )
         table, self.rows_seen_, self.notes_ = prepared.table, prepared.rows_seen, []
         fits = self._fitted(prepared, targets, "targets fitted")
         if self._automatic() and self._joint() == "auto":
@@ -365,8 +376,8 @@ class SARTRE(BaseEstimator):
         self, prepared: Prepared, targets: Sequence[Target], fits: list[list[TargetFit]]
     ) -> list[list[TargetFit]]:
         """Let processes decide on the targets where they promise most, within the budget of a table."""
-        n, d = prepared.table.shape
-        sizes = [len(parents) for _, parents, _ in targets]
+        n, d = len(prepared.table.values), _n_variables(prepared.table)
+        sizes = [int((parents < d).sum()) for _, parents, _ in targets]
         promises = [max((fit.promise for fit in fitted), default=0.0) for fitted in fits]
         chosen = affordable(promises, sizes)
         n_left = sum(promise > 0 for promise in promises) - len(chosen)
@@ -395,14 +406,12 @@ class SARTRE(BaseEstimator):
         warn_about_near_copies(table, stacklevel=4)
         kept = without_repeats(table)
         warn_about_repeats(table, kept, stacklevel=4)
-        method = partial(
-            AutomaticPruning, levels=values, tol=self._tol(), device=self.device, **self._kinds(table.shape[1])
-        )
+        method = partial(AutomaticPruning, levels=values, tol=self._tol(), device=self.device, **self._kinds(table))
         return Prepared(method(kept), kept, self._rows_seen(kept), partial(method, many_targets=False))
 
     def _summed(self, survey: Survey, values: Sequence[float]) -> Prepared:
         """Prepare all targets from sums over the rows of a survey, and its sample."""
-        sample, kinds = survey.sample, self._kinds(survey.sample.shape[1])
+        sample, kinds = survey.sample, self._kinds(survey.sample)
         # More rows hardly change the graph of a given penalty, variances that follow the samples need the samples, and
         # sums over all rows would count copies of a row as evidence.
         n_repeats = len(sample.values) - len(without_repeats(sample).values)
@@ -414,8 +423,8 @@ class SARTRE(BaseEstimator):
 
     def _rows_seen(self, table: Table) -> dict[str, int]:
         """Return how many rows of a table each part of the automatic method sees."""
-        (n, d), seen = table.shape, {}
-        for kind, wanted in self._kinds(d).items():
+        n, seen = len(table.values), dict[str, int]()
+        for kind, wanted in self._kinds(table).items():
             if wanted and (kind != "joint" or n >= FEWEST_JOINT_ROWS):
                 seen[kind] = min(n, wanted.all_rows) if isinstance(wanted, JointEffort) else n
         return {"additive": n, **seen}
@@ -425,12 +434,17 @@ class SARTRE(BaseEstimator):
             return self.tol
         return SCREENING_GAP if self._automatic() else GAP_TOL
 
-    def _kinds(self, d: int) -> dict[str, Any]:
-        """Return what the automatic method looks for beyond additive effects, of d columns."""
-        effort = (
-            THOROUGH if self._joint() is True else LOOK_ONLY if self._joint() == "auto" and d <= MOST_COLUMNS else None
-        )
+    def _kinds(self, table: Table) -> dict[str, Any]:
+        """Return what the automatic method looks for beyond additive effects.
+
+        Where rows belong together, tests are robust, and processes, which take rows for independent, decide nothing.
+        """
+        has_groups = table.design is not None and table.design.groups is not None
+        few = _n_variables(table) <= MOST_COLUMNS
+        effort = THOROUGH if self._joint() is True else LOOK_ONLY if self._joint() == "auto" and few else None
+        effort = None if has_groups else effort
         robust = "auto" if self.robust is None or self.robust == "auto" else bool(self.robust)
+        robust = True if has_groups else robust
         return {
             "interactions": self.interactions is None or bool(self.interactions),
             "robust": robust,
@@ -442,7 +456,11 @@ class SARTRE(BaseEstimator):
 
     def _keep(self, table: Table, edges: OrderedEdges, fits: list[TargetFit]) -> SARTRE:
         """Keep what was found as attributes."""
-        d = len(table.names)
+        d, names, design = len(edges.order), table.names, table.design
+        pieces = [split(fit, d) for fit in fits]
+        fits = [fit for fit, _ in pieces]
+        environments = () if design is None else design.environments
+        self.environment_effects_ = effects_table([e for _, found in pieces for e in found], names, environments)
         self.adjacency_matrix_ = np.zeros((d, d), dtype=np.uint8)
         for fit in fits:
             self.adjacency_matrix_[fit.parents, fit.target] = 1
@@ -451,14 +469,13 @@ class SARTRE(BaseEstimator):
             unmeasured = edges.demanded & (self.adjacency_matrix_ == 0)  # edges of a constant, or of a copy
             rows += [(a, b, np.nan, np.nan, np.nan) for a, b in np.argwhere(unmeasured).tolist()]
             self.adjacency_matrix_[edges.demanded] = 1
-        self.edges_ = edge_table(rows, table.names)
+        self.edges_ = edge_table(rows, names)
         if self._automatic():
-            (candidates, required), pairs = _sizes(table, edges).T, self._kinds(d)["interactions"]
+            (candidates, required), pairs = _sizes(table, edges).T, self._kinds(table)["interactions"]
             expected = expected_false(self._level(), pairs=pairs, joint=self._joint() is True)
             holds = dependence_between_rows(table) is None
             self.false_edges_bound_ = expected * int((candidates > required).sum()) if holds else np.nan
-            self.robust_targets_ = [table.names[fit.target] for fit in fits if fit.robust]
-            names = table.names
+            self.robust_targets_ = [names[fit.target] for fit in fits if fit.robust]
             self.interactions_ = pd.DataFrame(
                 [(names[a], names[b], names[fit.target], p_value) for fit in fits for a, b, p_value in fit.pairs],
                 columns=["first", "second", "target", "p_value"],
@@ -518,6 +535,11 @@ class SARTRE(BaseEstimator):
                     ConvergenceWarning,
                     stacklevel=4,
                 )
+
+
+def _n_variables(table: Table) -> int:
+    """Return the number of columns that are variables, not indicators of environments."""
+    return table.shape[1] if table.design is None else int((~table.design.is_indicator).sum())
 
 
 def _targets(table: Table, edges: OrderedEdges) -> Iterator[Target]:

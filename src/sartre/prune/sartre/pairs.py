@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sartre.additive.bases.rank_polynomials import DEGREE, POLYNOMIAL_ORDERS
 from sartre.additive.kernels.pairs import block_squares, split_by_sign
-from sartre.additive.significance import weighted_chi_square_tail
+from sartre.additive.significance import group_sums, weighted_chi_square_tail
 from sartre.prune.sartre.backward import variables_of
 from sartre.prune.sartre.constants import (
     ALL_PAIRS,
@@ -221,12 +221,14 @@ class PairResidual(NamedTuple):
     """What a model of a target leaves of a pair: four functions of the first, four of the second, their 16 products.
 
     square (24, 24), cross (24,): mean products of what is left with each other and with what is left of the target;
-    by_sample (n, 25) or None: the same, and of the target, sample by sample, where variances may differ.
+    by_sample (n, 25) or None: the same, and of the target, sample by sample, where variances may differ; groups (n,):
+    samples that are not independent.
     """
 
     square: NDArray[np.float64]
     cross: NDArray[np.float64]
     by_sample: NDArray[np.float64] | None
+    groups: NDArray[np.intp] | None = None
 
 
 def pair_tail(remaining: PairResidual, orders: NDArray[np.float64], variance: float, n: int) -> float:
@@ -258,6 +260,7 @@ def pair_tail(remaining: PairResidual, orders: NDArray[np.float64], variance: fl
         functions, noise = remaining.by_sample[:, :-1], remaining.by_sample[:, -1]
         rows = (functions[:, both] - functions[:, own] @ (alone @ shared)) / roots
         rows *= (noise - functions[:, own] @ (alone @ (alone.T @ remaining.cross[own])))[:, None]
+        rows = rows if remaining.groups is None else group_sums(rows, remaining.groups)
         tails.append(_quadratic_tail(statistic, rows.T @ rows / n))
     return max(tails)
 

@@ -90,6 +90,7 @@ class SharedRows(NamedTuple):
     all of them can be fitted at once; has_line (d,): which of them have a line (levels have none). smooths: the smooth
     functions of every column, as a design and, in functions, as columns; norms: what their gradients exceed by chance.
     pairs: what pairs are made of, where they are wanted. robust: whether the tests must hold for unequal variances.
+    groups (n,): rows that belong together, for tests that are robust.
     """
 
     X: NDArray[np.float64]
@@ -100,6 +101,7 @@ class SharedRows(NamedTuple):
     functions: SmoothFunctions
     pairs: PairBasis | None
     robust: bool
+    groups: NDArray[np.intp] | None = None
 
 
 def share_rows(
@@ -110,6 +112,7 @@ def share_rows(
     robust: bool = False,
     nominal: Collection[int] = (),
     many_targets: bool = True,
+    groups: NDArray[np.intp] | None = None,
 ) -> SharedRows:
     """Prepare all columns of a table, NaN where missing; `nominal` ones are levels.
 
@@ -126,6 +129,7 @@ def share_rows(
         functions=SmoothFunctions(standardised, smooths, shared=many_targets),
         pairs=pairs,
         robust=robust,
+        groups=groups,
     )
 
 
@@ -198,7 +202,10 @@ class RowModel:
         if not self.shared.robust:
             return p_value
         functions = self.functions(solved)
-        covariance = robust_covariance(solved, functions, self.y - functions @ solved.beta)
+        residual, groups = self.y - functions @ solved.beta, self.shared.groups
+        covariance = robust_covariance(solved, functions, residual, groups)
+        if groups is not None:  # the variance between groups has no more degrees of freedom than there are groups
+            solved = solved._replace(residual_df=min(solved.residual_df, len(np.unique(groups)) - 1.0))
         return np.maximum(p_value, term_tests(self._gram, solved, covariance).p_value)
 
     def functions(self, solved: Solved) -> NDArray[np.float64]:
@@ -239,6 +246,7 @@ class RowModel:
             square=turn.T @ submatrix(matrix, asked, asked) @ turn - projected[:-1, :-1],
             cross=turn.T @ (cross[asked] - between.T @ solved.beta) - projected[:-1, -1],
             by_sample=by_sample,
+            groups=self.shared.groups,
         )
 
     def orders(self, pair: tuple[int, int]) -> NDArray[np.float64]:

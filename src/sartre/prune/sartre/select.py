@@ -199,6 +199,8 @@ class AutomaticPruning:
     ) -> list[TargetFit]:
         """Let Gaussian processes decide where they explain more, on normal scores if tails are heavy."""
         found = usable[np.isin(usable, np.concatenate([fit.parents for fit in fits]))]
+        if self._table.design is not None:  # a process sees only those environments that were found to act
+            usable = usable[~self._table.design.is_indicator[usable] | np.isin(usable, found)]
 
         def search(*, robust: bool) -> JointSearch:
             model = self._model(fits[0].target, response, robust=robust)
@@ -250,6 +252,7 @@ class AutomaticPruning:
                     robust=robust,
                     nominal=nominal,
                     many_targets=self._many_targets,
+                    groups=None if self._table.design is None else self._table.design.groups,
                 )
             return self._shared[robust]
 
