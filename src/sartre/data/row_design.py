@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sartre.data.columns import is_missing
 from sartre.settings import listed
 
-FEWEST_ROWS = 10  # of an environment: fewer say nothing about a shift
+FEWEST_IN_ENVIRONMENT = 10  # rows: fewer say nothing about a shift
 FEWEST_GROUPS = 10  # a variance between groups needs several
 FEWEST_ROWS_LEFT = 50  # of a variable's own mechanism, to describe it without the environments that shift it
 SOFT, PERFECT = "soft", "perfect"
@@ -42,8 +42,9 @@ class RowDesign:
         Which variables an environment is known to shift (soft interventions).
     groups : array of ints, shape (n,), or None
         The group of every row.
-    is_indicator : boolean array of shape (d,)
-        Which columns of the table are indicators themselves, while they are candidates.
+    is_indicator, forms_pairs : boolean arrays of shape (d,)
+        Which columns of the table are indicators themselves, while they are candidates, and which may act jointly with
+        others. The indicator of an environment in which something is known to be acted on acts alone.
     """
 
     acted: NDArray[np.bool_]
@@ -53,6 +54,7 @@ class RowDesign:
     shifted: NDArray[np.bool_]
     groups: NDArray[np.intp] | None
     is_indicator: NDArray[np.bool_]
+    forms_pairs: NDArray[np.bool_]
 
     def take(self, rows: NDArray[np.intp]) -> RowDesign:
         """Return the design of some rows."""
@@ -66,6 +68,7 @@ class RowDesign:
             acted=self.acted[:, columns],
             shifted=self.shifted[:, columns],
             is_indicator=self.is_indicator[columns],
+            forms_pairs=self.forms_pairs[columns],
         )
 
     @property
@@ -76,9 +79,10 @@ class RowDesign:
         return names[place]
 
     @property
-    def acts(self) -> bool:
-        """Whether any value was set."""
-        return bool(self.acted.any())
+    def acting(self) -> NDArray[np.bool_]:
+        """In which environments something is known to be acted on, shape (k,)."""
+        set_in = self.indicators.T @ self.acted.any(axis=1) > 0
+        return set_in | self.shifted.any(axis=1)
 
     def leaving_out(self, shifts: Iterable[tuple[str, int]]) -> RowDesign:
         """Return the design in which environments are taken to set what they shift: (environment, column) pairs.
@@ -170,14 +174,15 @@ def read_design(
         for label, actions in targets.items():
             columns = [names.index(name) for kind, name in actions if kind == PERFECT]
             acted[np.ix_(labels == label, columns)] = True
-    everywhere = [name for name, all_rows in zip(names, acted.all(axis=0), strict=True) if all_rows]
+    everywhere = [names[j] for j in np.flatnonzero(acted.all(axis=0)).tolist()]
     if everywhere:
         raise ValueError(
             f"Every row acts on {listed(everywhere)}, so nothing is known about the causes of these columns. Add rows "
             "in which they were left alone, or leave them out."
         )
     codes = None if groups is None else _groups(groups, n)
-    return RowDesign(acted, indicators, environments, reference, shifted, codes, np.zeros(d, dtype=bool))
+    variables = np.ones(d, dtype=bool)
+    return RowDesign(acted, indicators, environments, reference, shifted, codes, ~variables, variables)
 
 
 def _labels(what: str, given: Any, n: int) -> NDArray[Any]:
@@ -256,10 +261,10 @@ def _environments(
 ) -> tuple[tuple[str, ...], str]:
     """Return the environments that have an indicator, and the reference: the largest in which nothing was acted on."""
     found, counts = np.unique(labels, return_counts=True)
-    small = [str(label) for label, count in zip(found, counts, strict=True) if count < FEWEST_ROWS]
+    small = [str(label) for label, count in zip(found, counts, strict=True) if count < FEWEST_IN_ENVIRONMENT]
     if small:
         raise ValueError(
-            f"Every environment needs at least {FEWEST_ROWS} rows. Got fewer in {listed(small)}. Merge environments, "
+            f"Every environment needs at least {FEWEST_IN_ENVIRONMENT} rows. Got fewer in {listed(small)}. Merge environments, "
             "or say by 'groups' which rows belong together."
         )
     size = {str(label): (not targets.get(label), int(count)) for label, count in zip(found, counts, strict=True)}

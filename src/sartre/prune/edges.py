@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -102,23 +102,30 @@ def fit_observed(
     target: int,
     parents: NDArray[np.intp],
     required: NDArray[np.intp],
+    known: list[TargetFit] | None = None,
 ) -> list[TargetFit]:
     """Fit a target by a method that is prepared for the rows in which it is observed and was not set."""
     rows, columns = np.flatnonzero(table.rows_of(target)), np.append(parents, target)
     observed = table.select(columns).take(rows)
     usable = np.flatnonzero(~observed.silent[:-1])
-    fits = prepare(observed).fit(len(parents), usable, np.flatnonzero(np.isin(parents, required)))
-    return [
-        fit._replace(
-            target=target,
-            parents=columns[fit.parents],
-            pairs=[
-                pair._replace(first=int(columns[pair.first]), second=int(columns[pair.second])) for pair in fit.pairs
-            ],
-            joint=[int(columns[parent]) for parent in fit.joint],
-        )
-        for fit in fits
-    ]
+    settings: dict[str, Any] = {}
+    if known is not None:
+        place = np.full(table.shape[1], -1)
+        place[columns] = np.arange(len(columns))
+        settings["known"] = [_renumbered(fit, place) for fit in known]
+    fits = prepare(observed).fit(len(parents), usable, np.flatnonzero(np.isin(parents, required)), **settings)
+    return [_renumbered(fit, columns) for fit in fits]
+
+
+def _renumbered(fit: TargetFit, numbers: NDArray[np.intp]) -> TargetFit:
+    """Return a fit with other numbers of the columns: column j has numbers[j]."""
+    pairs = [pair._replace(first=int(numbers[pair.first]), second=int(numbers[pair.second])) for pair in fit.pairs]
+    return fit._replace(
+        target=int(numbers[fit.target]),
+        parents=numbers[fit.parents],
+        pairs=pairs,
+        joint=[int(numbers[parent]) for parent in fit.joint],
+    )
 
 
 def edge_table(edges: Iterable[tuple[int, int, float, float, float]], names: Sequence[str]) -> pd.DataFrame:

@@ -122,7 +122,7 @@ class NoiseDensities:
             return 0.0
         found = self._known.get((target, blocks))
         if found is None:
-            size = len(self._own.get(target, self._targets[target]))
+            size = len(self._own[target]) if target in self._own else len(self._targets[target])
             price = DENSITY_PRICE * DENSITY_ORDERS * log(size) / size
             found = min(0.0, price - 2 * self._gain(target, blocks)) * self._blocks.offer(target).share
             self._known[target, blocks] = found

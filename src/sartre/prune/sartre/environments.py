@@ -49,6 +49,7 @@ def with_indicators(table: Table) -> Table:
             acted=np.hstack([design.acted, np.zeros((n, k), dtype=bool)]),
             shifted=np.hstack([design.shifted, np.zeros((k, k), dtype=bool)]),
             is_indicator=np.append(design.is_indicator, np.ones(k, dtype=bool)),
+            forms_pairs=np.append(design.forms_pairs, ~design.acting),
         ),
     )
 

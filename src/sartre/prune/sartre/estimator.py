@@ -72,11 +72,13 @@ class Prepared(NamedTuple):
     rows_seen: dict[str, int]
     for_rows: Callable[[Table], PruningMethod] | None = None
 
-    def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
+    def fit(
+        self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp], *known: list[TargetFit]
+    ) -> list[TargetFit]:
         """Fit a target by what all share or, if it is missing or was set in some rows, by the others."""
         if self.for_rows is None or len(parents) == 0 or self.table.rows_of(target).all():
-            return self.method.fit(target, parents, required)
-        return fit_observed(self.for_rows, self.table, target, parents, required)
+            return self.method.fit(target, parents, required, *known)
+        return fit_observed(self.for_rows, self.table, target, parents, required, *known)
 
     def with_effort(self, effort: JointEffort) -> Prepared:
         """Return the same with another effort of the search for joint effects."""
@@ -364,8 +366,8 @@ class SARTRE(BaseEstimator):
         self._warn_unless_converged([fit[-1] for fit in fits], table.names)
         return table, fits
 
-    def _fitted(self, prepared: Prepared, targets: Sequence[Target], what: str) -> list[list[TargetFit]]:
-        """Fit some targets."""
+    def _fitted(self, prepared: Prepared, targets: Sequence[tuple[Any, ...]], what: str) -> list[list[TargetFit]]:
+        """Fit some targets: the arguments of `Prepared.fit`."""
         done: dict[int, list[TargetFit]] = {}
         for k, fit in spread(Prepared.fit, prepared, targets, self.n_jobs):
             done[k] = fit
@@ -392,7 +394,8 @@ class SARTRE(BaseEstimator):
                 f"Joint effects of many parents {left_out}. joint=True (--effort thorough) looks for all of them; it "
                 f"would take {'at least' if d > MOST_COLUMNS else 'about'} {seconds:,.0f} s on one thread."
             )
-        again = self._fitted(prepared.with_effort(BRIEF), [targets[k] for k in chosen], "joint effects tried")
+        tasks = [(*targets[k], fits[k]) for k in chosen]
+        again = self._fitted(prepared.with_effort(BRIEF), tasks, "joint effects tried")
         decided = dict(zip(chosen, again, strict=True))
         return [decided.get(k, fit) for k, fit in enumerate(fits)]
 

@@ -173,8 +173,14 @@ class SummedPruning:
         counter = SmoothCounter.of(sample.values)
         self._selection = SummedSelection(counter, survey.total(counter.count, n_jobs))
 
-    def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
-        """Choose the parents of one variable, once per level."""
+    def fit(
+        self,
+        target: int,
+        parents: NDArray[np.intp],
+        required: NDArray[np.intp],
+        known: list[TargetFit] | None = None,
+    ) -> list[TargetFit]:
+        """Choose the parents of one variable, once per level; arguments as in `AutomaticPruning.fit`."""
         rank = self._selection.gram.rank
         usable = parents[rank[parents] > 0]
         if len(usable) == 0 or rank[target] == 0:
@@ -182,7 +188,7 @@ class SummedPruning:
         kept = usable[np.isin(usable, required)]
         fits = [TargetFit(target, usable[:0])] * len(self._levels)
         if self._needs_rows:
-            fits = self._sample.fit(target, usable, kept)
+            fits = self._sample.fit(target, usable, kept, known)
             if all(map(_needs_sample, fits)):
                 return fits
         additive = self._selection.select(target, usable, self._levels, self._tol, kept.tolist())

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ from sartre.prune.sartre.screen import short_list, strongest_first
 from sartre.settings import listed
 
 if TYPE_CHECKING:
+    from sartre.additive.bases.rank_polynomials import PairBasis
     from sartre.data.table import Table
     from sartre.process.likelihood import Weights
     from sartre.prune.sartre.joint import JointEffort
@@ -152,10 +154,17 @@ class AutomaticPruning:
         other.__dict__.update(self.__dict__, _joint=effort)  # what all targets share is not made again
         return other
 
-    def fit(self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp]) -> list[TargetFit]:
+    def fit(
+        self,
+        target: int,
+        parents: NDArray[np.intp],
+        required: NDArray[np.intp],
+        known: list[TargetFit] | None = None,
+    ) -> list[TargetFit]:
         """Choose the parents of one variable without missing values, once per level.
 
         A nominal variable is regressed by its k indicators, each at 1 / k of the level, and its parents are all theirs.
+        With fits that are known, only processes look at them once more.
         """
         usable = parents[self._share(robust=self._robust is True).smooths.rank[parents] > 0]
         if len(usable) == 0:
@@ -163,7 +172,8 @@ class AutomaticPruning:
         kept = usable[np.isin(usable, required)].tolist()
         responses = self._table.responses(target)
         levels = [level / len(responses) for level in self._levels]
-        found = [self._chosen(target, response, usable, levels, kept) for response in responses]
+        known = known if len(responses) == 1 else None
+        found = [self._chosen(target, response, usable, levels, kept, known) for response in responses]
         return [united(fits) for fits in zip(*found, strict=True)]
 
     def _chosen(
@@ -173,15 +183,15 @@ class AutomaticPruning:
         usable: NDArray[np.intp],
         levels: Sequence[float],
         required: Sequence[int],
+        known: list[TargetFit] | None,
     ) -> list[TargetFit]:
         """Choose what one response depends on, by plain tests first."""
         usable = strongest_first(self._model(target, response, robust=False), usable)  # also those with equal ranks
-        robust = self._robust is True
-        while True:
+        robust, fits = self._robust is True, known
+        while fits is None:
             fits = select(self._model(target, response, robust=robust), target, usable, levels, self._tol, required)
-            if robust or self._robust != "auto" or not any(fit.unsettled for fit in fits):
-                break
-            robust = True
+            if not robust and self._robust == "auto" and any(fit.unsettled for fit in fits):
+                robust, fits = True, None
         if self._joint is None or len(response) < FEWEST_JOINT_ROWS or len(np.unique(response)) < FEWEST_VALUES:
             return fits
         if not self._joint.explores and not any(len(fit.parents) for fit in fits):
@@ -248,13 +258,17 @@ class AutomaticPruning:
                 self._shared[robust] = share_rows(
                     X,
                     smooths=prepare(X, smooth_bases(X, N_SPLINES, nominal)),
-                    pairs=pair_basis(X, nominal) if self._interactions else None,
+                    pairs=self._pair_basis(X) if self._interactions else None,
                     robust=robust,
                     nominal=nominal,
                     many_targets=self._many_targets,
                     groups=None if self._table.design is None else self._table.design.groups,
                 )
             return self._shared[robust]
+
+    def _pair_basis(self, X: NDArray[np.float64]) -> PairBasis:
+        basis, design = pair_basis(X, self._table.nominal), self._table.design
+        return basis if design is None else replace(basis, useful=basis.useful & design.forms_pairs)
 
 
 def without_repeats(table: Table) -> Table:
