@@ -1,13 +1,16 @@
-"""Peers in a separate environment: pyGAM's CAM-pruning, causal-learn's BOSS, and four methods of gCastle.
+"""Peers in a separate environment: pyGAM's CAM-pruning, causal-learn's BOSS, GIES, and four methods of gCastle.
 
     environment()                                    # once, before any run: creates .venv-peers (needs a package index)
     adjacency, seconds, reason = run("NOTEARS", X, seed=0, timeout=300)
+    adjacency, seconds, reason = run("GIES", X, seed=0, timeout=300, environments=[(rows, columns_set), ...])
 
 pyGAM uses ten splines per term and keeps edges with p < 0.001; the columns must be in topological order. Its p-values
 are too small, as its authors warn. BOSS (Andrews et al., NeurIPS 2023) of causal-learn (0.1.4.8) scores linear models
-by the BIC with its default penalty; an edge of its graph that may point either way points both ways. gCastle (1.0.4)
-runs with its defaults, which are those of the methods' authors except as stated here, on columns that are not
-standardised:
+by the BIC with its default penalty; an edge of its graph that may point either way points both ways. GIES (Hauser and
+Buehlmann, JMLR 2012) of the package gies (0.0.3) writes such edges in the same way. It scores linear models of rows
+from several environments by the BIC, leaves rows out of the model of a variable that was set in them, and centres each
+environment separately; it has no soft interventions. gCastle (1.0.4) runs with its defaults, which are those of the
+methods' authors except as stated here, on columns that are not standardised:
 
 - NOTEARS (linear; Zheng et al., NeurIPS 2018): l1 penalty 0.1, weights under 0.3 dropped.
 - NOTEARS-MLP (Zheng et al., AISTATS 2020): one hidden layer of 10 units, l1 and l2 penalties 0.01, norms under 0.3
@@ -38,6 +41,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 HERE = Path(__file__).resolve().parent
@@ -48,7 +53,7 @@ ITERATIONS = 60  # of CORL order; they take about two minutes of CPU time at 10 
 SCORED_ROWS = 500  # number of rows to which CORL order fits its Gaussian processes
 # gCastle updates its best order only at iteration 1 and at multiples of lambda_iter_num (500 by default), so with fewer
 # iterations it would return the first order. Hence lambda_iter_num is set below.
-PYGAM, CORL_ORDER = "CAM-pruning by pyGAM", "CORL order"
+PYGAM, CORL_ORDER, GIES = "CAM-pruning by pyGAM", "CORL order", "GIES"
 SETTINGS: dict[str, dict[str, Any]] = {
     PYGAM: {"alpha": 0.001, "n_splines": 10},
     "BOSS": {"score_func": "local_score_BIC_from_cov"},
@@ -56,6 +61,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "NOTEARS-MLP": {},
     "GraN-DAG": {},
     CORL_ORDER: {"iteration": ITERATIONS, "lambda_iter_num": ITERATIONS, "rows": SCORED_ROWS},
+    GIES: {},
 }
 SECONDS: dict[str, float] = {"NOTEARS": 2.0, "NOTEARS-MLP": 25.0, "GraN-DAG": 55.0}  # at 10 variables and 2000 rows
 FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)  # other signals are crashes of the method
@@ -108,7 +114,13 @@ def environment() -> Path:
     return _python()
 
 
-def run(method: str, X: NDArray[np.float64], seed: int, timeout: float) -> Outcome:
+def run(
+    method: str,
+    X: NDArray[np.float64],
+    seed: int,
+    timeout: float,
+    environments: Sequence[tuple[Sequence[int], Sequence[int]]] | None = None,
+) -> Outcome:
     """Run one method once, in a separate process with one thread.
 
     Parameters
@@ -121,6 +133,8 @@ def run(method: str, X: NDArray[np.float64], seed: int, timeout: float) -> Outco
         Seed of all random generators of the process.
     timeout : float
         Wall-clock seconds after which the process is stopped.
+    environments : sequence of pairs, optional
+        GIES only: the rows of each environment, and the columns that were set in them. By default nothing was set.
 
     Returns
     -------
@@ -134,12 +148,16 @@ def run(method: str, X: NDArray[np.float64], seed: int, timeout: float) -> Outco
     """
     if method not in SETTINGS:
         raise ValueError(f"The 'method' parameter of run must be one of {', '.join(SETTINGS)}. Got {method!r} instead.")
+    if environments is not None and method != GIES:
+        raise ValueError(f"The 'environments' parameter of run is for {GIES} only. Got it with {method!r}.")
     if not is_ready():
         return _missing(f"{ENVIRONMENT.name} is not there; call environment() first")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         np.save(folder / "data.npy", np.ascontiguousarray(X, dtype=np.float64))
-        task = {"method": method, "seed": seed, "settings": SETTINGS[method]}
+        task: dict[str, Any] = {"method": method, "seed": seed, "settings": SETTINGS[method]}
+        if environments is not None:
+            task["environments"] = [[[int(i) for i in rows], [int(j) for j in acted]] for rows, acted in environments]
         (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
         return _work(folder, timeout)
 

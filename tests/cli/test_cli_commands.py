@@ -196,6 +196,40 @@ def test_a_simulation_is_the_library_with_the_same_seed(folder):
     assert Dag.from_dict(json.loads((folder / "new" / "truth.json").read_text())) == dag
 
 
+def test_a_simulated_experiment_is_the_library_s_and_says_where_each_row_belongs(folder):
+    (folder / "targets.csv").write_text("environment,target\n1,x2\n7,x0\n1,x3\n")
+    arguments = ("--nodes", "4", "--edges", "3", "--samples", "50", "--interventions", "targets.csv")
+    assert run("simulate", *arguments, "--intervened", "20", "--seed", "7").exit_code == 0
+    acted = {"1": ["x2", "x3"], "7": ["x0"]}
+    dag = random_dag(4, 3, random_state=7)
+    expected = simulate(dag, 50, random_state=7, interventions=acted, n_intervened=20)
+    written = read_table("data.csv")
+    assert written.columns.tolist() == [*dag.names, "environment"]
+    np.testing.assert_array_equal(written[dag.names].to_numpy(), expected.X.to_numpy())
+    assert written["environment"].tolist() == expected.environment.tolist()
+    assert json.loads((folder / "truth.json").read_text())["run"]["interventions"] == acted
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (
+            "batch,target\n1,x2\n",
+            "the columns environment and target. Got no environment; the columns are batch, target.",
+        ),
+        ("environment,target\n1,rain\n", "acts on rain in '1', but the graph has no such variable. Choose from x0,"),
+        (None, "targets.csv"),
+    ],
+)
+def test_targets_that_cannot_be_read_leave_nothing(folder, text, complaint):
+    if text is not None:
+        (folder / "targets.csv").write_text(text)
+    result = run("simulate", "--nodes", "4", "--edges", "3", "--interventions", "targets.csv", "--out", "new")
+    assert result.exit_code == 2
+    assert complaint in result.stderr.splitlines()[-1]
+    assert not (folder / "new").exists()
+
+
 @pytest.mark.parametrize("arguments", [["--mechanism", "magic"], ["--edges", "99"], ["--samples", "0"]])
 def test_what_cannot_be_simulated_leaves_nothing(folder, arguments):
     result = run("simulate", *arguments, "--out", "new")

@@ -6,8 +6,10 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
+from sartre.data.row_design import read_design
 from sartre.datasets import _sachs, load_sachs
 from sartre.metrics import shd, sid
+from sartre.simulate import Experiment
 
 FOLDER = files("sartre.datasets") / "data"
 PROTEINS = ["Raf", "Mek", "Plcg", "PIP2", "PIP3", "Erk", "Akt", "PKA", "PKC", "P38", "Jnk"]
@@ -28,6 +30,24 @@ def test_both_tables_go_with_both_graphs(subset, cells, graph, edges):
 def test_the_first_condition_of_the_full_table_is_the_observational_one():
     observational, full = load_sachs("observational").X, load_sachs("full").X
     assert full.head(853).equals(observational)
+
+
+def test_the_full_table_says_which_condition_acts_on_what():
+    experiment, observational = load_sachs("full"), load_sachs()
+    assert isinstance(experiment, Experiment)
+    assert not isinstance(observational, Experiment)
+    cells = [853, 902, 911, 723, 810, 799, 848, 913, 707]  # as published
+    assert experiment.environment.tolist() == np.repeat(range(1, 10), cells).tolist()
+    inhibited = {3: ["Akt"], 4: ["PKC"], 5: ["PIP2"], 6: ["Mek"], 7: ["PIP3"]}
+    assert experiment.interventions == inhibited | {8: ["PKC"], 9: ["PKA"]}
+    design = read_design(experiment.X.to_numpy(), PROTEINS, experiment.environment, experiment.interventions)
+    assert design.reference == "2"  # the larger of the two in which nothing was acted on
+    assert design.acted.sum(axis=0)[PROTEINS.index("PKC")] == 723 + 913
+
+
+def test_every_table_has_targets_of_its_own():
+    load_sachs("full").interventions[3].append("Raf")
+    assert load_sachs("full").interventions[3] == ["Akt"]
 
 
 @pytest.mark.parametrize(("graph", "distances"), [("17", (17, 53)), ("20", (20, 94))])

@@ -210,3 +210,33 @@ def test_boss_leaves_the_arrows_of_a_linear_chain_open():
     assert reason == ""
     assert seconds > 0
     np.testing.assert_array_equal(adjacency, [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+def test_only_gies_is_told_what_was_set(gcastle):
+    with pytest.raises(ValueError, match=r"'environments' parameter of run is for GIES only\. Got it with 'BOSS'"):
+        gcastle.run("BOSS", X, 0, 10, environments=[(range(4), [])])
+
+
+def test_the_environments_reach_the_worker(gcastle, tmp_path):
+    (tmp_path / "worker").write_text(f'cp "$3"/* {tmp_path}; exit 1')
+    gcastle.environment()
+    gcastle.run("GIES", X, 0, 10, environments=[(np.arange(3), []), ([3], np.array([1]))])
+    task = json.loads((tmp_path / "task.json").read_text())
+    assert task["environments"] == [[[0, 1, 2], []], [[3], [1]]]
+
+
+@pytest.mark.skipif(not has_gcastle(), reason="the peers' environment has not been made")
+def test_gies_finds_the_arrows_that_an_intervention_decides():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(1000, 3))
+    chain = np.cumsum(noise, axis=1)
+    acted = np.arange(500, 1000)
+    chain[acted, 1] = 3 * rng.normal(size=500)  # the middle one is set
+    chain[acted, 2] = chain[acted, 1] + noise[acted, 2]
+    module = load(ROOT / "experiments" / "peers.py")
+    alone, seconds, reason = module.run("GIES", chain[:500], 0, 300)
+    assert reason == ""
+    assert seconds > 0
+    np.testing.assert_array_equal(alone, [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    both, _, _ = module.run("GIES", chain, 0, 300, environments=[(range(500), []), (acted, [1])])
+    np.testing.assert_array_equal(both, [[0, 1, 0], [0, 0, 1], [0, 0, 0]])

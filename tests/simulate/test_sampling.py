@@ -164,9 +164,9 @@ def test_what_cannot_be_simulated_is_refused_by_name(arguments, error, message):
 def test_the_linear_algebra_has_one_thread_so_that_all_machines_round_alike(monkeypatch, mechanism):
     seen = set()
 
-    def recorded(kind, parents, rng):
+    def recorded(*arguments):
         seen.update(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
-        return unit_noise(kind, parents, rng)
+        return unit_noise(*arguments)
 
     monkeypatch.setattr(sampling, "unit_noise", recorded)
     with threadpool_limits(2, user_api="blas"):

@@ -16,9 +16,20 @@ def simulate(
     *,
     nodes: Annotated[int, typer.Option(help="Number of variables.")] = 10,
     edges: Annotated[int, typer.Option(help="Number of edges.")] = 15,
-    samples: Annotated[int, typer.Option(help="Number of rows.")] = 1000,
-    mechanism: Annotated[str, typer.Option(help="One of gp, gp-additive, neural, linear and sigmoid.")] = "gp",
+    samples: Annotated[int, typer.Option(help="Number of rows in which nothing is acted on.")] = 1000,
+    mechanism: Annotated[str, typer.Option(help="One of gp, gp-additive, neural, linear, sigmoid and sdcd.")] = "gp",
     noise: Annotated[str, typer.Option(help="One of gaussian, laplace, uniform, t3 and heteroscedastic.")] = "gaussian",
+    interventions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A table with the columns environment and target: what is set in each environment. Rows of the "
+            "environments follow the others, and the column environment says where each row belongs.",
+        ),
+    ] = None,
+    intervened: Annotated[
+        int | None, typer.Option(help="Number of rows per environment of --interventions; by default as --samples.")
+    ] = None,
     seed: option.Seed = 0,
     out_folder: option.Out = Path(),
     debug: option.Debug = False,
@@ -32,15 +43,22 @@ def simulate(
     with guarded(debug=debug):
         with progress(f"Simulating {samples} samples of {nodes} variables"):
             from sartre.compute.files import check_destination, made_folder, write_texts_atomically
-            from sartre.simulate import random_dag
+            from sartre.simulate import Experiment, random_dag
             from sartre.simulate import simulate as draw
 
             data_file, truth_file = out_folder / "data.csv", out_folder / "truth.json"
             kinds: dict[str, Any] = {"mechanism": mechanism, "noise": noise}
+            if interventions is not None:
+                kinds["interventions"] = read_targets(interventions)
+            if intervened is not None:
+                kinds["n_intervened"] = intervened
             with made_folder(out_folder):
                 for path in (data_file, truth_file):
                     check_destination(path)
-                table, dag = draw(random_dag(nodes, edges, random_state=seed), samples, **kinds, random_state=seed)
+                data = draw(random_dag(nodes, edges, random_state=seed), samples, **kinds, random_state=seed)
+                table, dag = data
+                if isinstance(data, Experiment):
+                    table = table.assign(environment=data.environment)
                 run = {"samples": samples, **kinds, "seed": seed}
                 document = {**dag.to_dict(), "order": dag.topological_order(), "run": run}
                 write_texts_atomically(
@@ -50,3 +68,18 @@ def simulate(
                     }
                 )
         out.print(f"Wrote {data_file} and {truth_file}: {dag.n_edges} edges", soft_wrap=True)
+
+
+def read_targets(file: Path) -> dict[str, list[str]]:
+    """Read which variables are acted on in each environment: a table with the columns environment and target."""
+    from sartre.data.read_file import read_table
+
+    table = read_table(file)
+    missing = [name for name in ("environment", "target") if name not in table]
+    if missing:
+        raise ValueError(
+            f"'{file}' must have the columns environment and target. Got no {' and no '.join(missing)}; the columns "
+            f"are {', '.join(map(str, table.columns))}."
+        )
+    pairs = table[["environment", "target"]].astype(str)
+    return {str(name): rows["target"].tolist() for name, rows in pairs.groupby("environment", sort=False)}

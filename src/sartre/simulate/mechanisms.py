@@ -25,8 +25,10 @@ JITTERS = tuple(10.0**power for power in range(-10, 0))  # the first that works 
 HIDDEN_UNITS = 100
 
 
-def choose_mechanism(name: MechanismName, n_draws: int, n_samples: int) -> Mechanism:
+def choose_mechanism(name: MechanismName, n_draws: int, n_samples: int, n_reference: int | None = None) -> Mechanism:
     """Return the mechanism of a name; Gaussian processes are exact unless ``n_draws`` draws would take too long.
+
+    The first ``n_reference`` rows (by default all) give the units of the inputs where a mechanism standardises them.
 
     Examples
     --------
@@ -40,7 +42,7 @@ def choose_mechanism(name: MechanismName, n_draws: int, n_samples: int) -> Mecha
         "neural": neural,
         "linear": linear,
         "sigmoid": partial(additive, sigmoid),
-        "sdcd": sdcd,
+        "sdcd": partial(sdcd, n_reference=n_reference),
     }
     return mechanisms[name]
 
@@ -130,11 +132,12 @@ def neural(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np
     return hidden @ rng.standard_normal(HIDDEN_UNITS) * (2 / sqrt(HIDDEN_UNITS))
 
 
-def sdcd(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def sdcd(parents: NDArray[np.float64], rng: np.random.Generator, n_reference: int | None = None) -> NDArray[np.float64]:
     """Draw a network as in the simulations of SDCD: strong compared with its noise, whose standard deviation is 0.5.
 
     ``f(x) = sum_k v_k s(w_k'z)``, z the standardised parents, with 100 sigmoid units without bias; v_k and every entry
-    of w_k are uniform in [-2, -0.5] or [0.5, 2] (Nazaret, Hong, Azizi and Blei, ICML 2024).
+    of w_k are uniform in [-2, -0.5] or [0.5, 2] (Nazaret, Hong, Azizi and Blei, ICML 2024). Means and standard
+    deviations are those of the first ``n_reference`` rows, by default of all; there, of the observational ones.
 
     Examples
     --------
@@ -142,8 +145,8 @@ def sdcd(parents: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.f
     >>> bool(np.allclose(sdcd(x, np.random.default_rng(1)), sdcd(5 + 2 * x, np.random.default_rng(1))))
     True
     """
-    standardized = (parents - parents.mean(axis=0)) / parents.std(axis=0)
-    hidden = expit(standardized @ _signed_uniform(0.5, 2.0, (parents.shape[1], HIDDEN_UNITS), rng))
+    weights = _signed_uniform(0.5, 2.0, (parents.shape[1], HIDDEN_UNITS), rng)
+    hidden = expit(standardized(parents, n_reference) @ weights)
     return hidden @ _signed_uniform(0.5, 2.0, HIDDEN_UNITS, rng)
 
 
@@ -163,6 +166,21 @@ def sigmoid(parent: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np
     b = _signed_uniform(0.5, 2.0, 1, rng)
     t = b * (parent[:, 0] + rng.uniform(-2, 2))
     return a * t / (1 + np.abs(t))
+
+
+def standardized(values: NDArray[np.float64], n_reference: int | None = None) -> NDArray[np.float64]:
+    """Return columns in units in which the first ``n_reference`` rows (by default all) have mean 0 and variance 1.
+
+    A column that is constant there is only centred.
+
+    Examples
+    --------
+    >>> standardized(np.array([[1.0, 5.0], [3.0, 5.0], [7.0, 6.0]]), 2).tolist()
+    [[-1.0, 0.0], [1.0, 0.0], [5.0, 1.0]]
+    """
+    reference = values[:n_reference]
+    spread = reference.std(axis=0)
+    return (values - reference.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
 def _signed_uniform(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
 import pandas as pd
 
 from sartre.compute.parallel import blas_threads
+from sartre.data.row_design import SOFT
 from sartre.graph.dag import Dag
 from sartre.settings import check_choice, check_number, seed_of
-from sartre.simulate.dataset import Dataset
+from sartre.simulate.dataset import Dataset, Experiment
+from sartre.simulate.interventions import Environments, check_set_to, read_environments
 from sartre.simulate.mechanisms import MechanismName, choose_mechanism, linear
 from sartre.simulate.noise import Noise, unit_noise
 
@@ -22,8 +25,35 @@ if TYPE_CHECKING:
 OWN_SCALE: dict[MechanismName, float] = {"sdcd": 0.5}  # of the noise, where a mechanism is known by it
 
 
-@blas_threads()  # with more threads, rounding would depend on their number
+@overload
 def simulate(
+    dag: Dag,
+    n_samples: int,
+    mechanism: MechanismName = ...,
+    noise: Noise = ...,
+    noise_scale: float | tuple[float, float] | None = ...,
+    linear_fraction: float = ...,
+    random_state: RandomState = ...,
+    *,
+    interventions: None = ...,
+) -> Dataset: ...
+@overload
+def simulate(
+    dag: Dag,
+    n_samples: int,
+    mechanism: MechanismName = ...,
+    noise: Noise = ...,
+    noise_scale: float | tuple[float, float] | None = ...,
+    linear_fraction: float = ...,
+    random_state: RandomState = ...,
+    *,
+    interventions: Mapping[str, Any],
+    n_intervened: int | None = ...,
+    set_to: tuple[float, float] = ...,
+    shift_by: float = ...,
+) -> Experiment: ...
+@blas_threads()  # with more threads, rounding would depend on their number
+def simulate(  # noqa: PLR0913 - a simulation has many sides
     dag: Dag,
     n_samples: int,
     mechanism: MechanismName = "gp",
@@ -31,15 +61,20 @@ def simulate(
     noise_scale: float | tuple[float, float] | None = None,
     linear_fraction: float = 0.0,
     random_state: RandomState = None,
+    *,
+    interventions: Mapping[str, Any] | None = None,
+    n_intervened: int | None = None,
+    set_to: tuple[float, float] = (0.0, 1.0),
+    shift_by: float = 2.0,
 ) -> Dataset:
-    """Sample ``x_j = f_j(parents of j) + noise_j`` for every variable of a graph.
+    """Sample ``x_j = f_j(parents of j) + noise_j`` for every variable of a graph, and act on variables.
 
     Parameters
     ----------
     dag : Dag
         The graph.
     n_samples : int
-        Number of rows, two or more.
+        Number of rows, two or more; with `interventions`, of those in which nothing is acted on, which may be none.
     mechanism : {"gp", "gp-additive", "neural", "linear", "sigmoid", "sdcd"}
         How every f_j is drawn.
 
@@ -51,7 +86,7 @@ def simulate(
         - ``"sdcd"``: the networks of SDCD's simulations, of which the noise is a small part.
 
         `sartre.simulate.mechanisms` states each distribution in full. Gaussian processes are drawn exactly
-        (Cholesky) up to ``draws * n_samples^3 = 2e12``, and by 500 random Fourier frequencies above; there is one draw
+        (Cholesky) up to ``draws * rows^3 = 2e12``, and by 500 random Fourier frequencies above; there is one draw
         per variable for ``"gp"``, and one per edge for ``"gp-additive"``.
     noise : {"gaussian", "laplace", "uniform", "t3", "heteroscedastic"}
         Distribution of the noise, at mean zero and variance one before scaling. ``"t3"`` is Student's t with three
@@ -65,12 +100,28 @@ def simulate(
         Probability that a variable with parents is linear in them, whatever the mechanism.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Source of all randomness. Every variable draws from its own stream, set by the seed and its name: other
-        variables, or another order of the columns, do not change its draws.
+        variables, or another order of the columns, do not change its draws. Its noise in each environment has a
+        stream of its own, too, so that environments do not change each other's noise.
+    interventions : mapping of names of environments, optional
+        What is acted on in each environment: a list of variables that are set, or ``("soft", list)`` for variables
+        that are shifted. The rows of the environments come after the observational ones, in the given order. A value
+        that is set depends on nothing else; one that is shifted keeps its parents and its noise. All else is as in
+        observational rows: each f_j is drawn once, for all rows together. Where a mechanism or the heteroscedastic
+        noise standardises its inputs, means and variances are those of the observational rows, as in SDCD, or of all
+        rows if fewer than two are observational.
+    n_intervened : int, optional
+        Number of rows per environment of `interventions`; by default `n_samples`.
+    set_to : (mean, standard deviation)
+        Normal distribution of the values that are set. SDCD's simulations use (0, 0.1); with a standard deviation
+        of 0 all of them are equal.
+    shift_by : float
+        What a soft intervention adds to a variable, in standard deviations of its noise.
 
     Returns
     -------
-    Dataset
-        ``X``, a data frame whose columns are ``dag.names``, and ``dag``.
+    Dataset, or Experiment if there are interventions
+        ``X``, a data frame whose columns are ``dag.names``, and ``dag``. An `Experiment` also has ``environment``, the
+        name of each row's environment (``"observational"`` where nothing is acted on), and ``interventions``.
 
     Examples
     --------
@@ -80,30 +131,63 @@ def simulate(
     ((100, 3), ['a', 'b', 'c'])
     >>> X.equals(simulate(chain, 100, noise="laplace", random_state=0).X)
     True
+    >>> acted = {"knockdown": ["b"], "drug": ("soft", ["c"])}
+    >>> experiment = simulate(chain, 100, random_state=0, interventions=acted, n_intervened=50, set_to=(0, 0.1))
+    >>> experiment
+    Experiment: 200 rows, 3 variables, 2 edges
+      observational: 100 rows
+      knockdown: 50 rows, b set
+      drug: 50 rows, c shifted
+    >>> experiment.X["b"].groupby(experiment.environment).std().round(1).to_dict()
+    {'drug': ..., 'knockdown': 0.1, 'observational': ...}
     """
     if not isinstance(dag, Dag):
         raise TypeError(f"The 'dag' parameter of simulate must be a Dag. Got {type(dag).__name__} instead.")
-    check_number("simulate", "n_samples", n_samples, low=2, integer=True)
+    rows = read_environments(n_samples, interventions, n_intervened, dag.names)
     check_choice("simulate", "mechanism", mechanism, get_args(MechanismName))
     check_choice("simulate", "noise", noise, get_args(Noise))
     check_number("simulate", "linear_fraction", linear_fraction, low=0.0, high=1.0)
+    check_number("simulate", "shift_by", shift_by, low=-np.inf, open_low=True)
+    value = check_set_to(set_to)
     scales = _scale_range(OWN_SCALE.get(mechanism, 1.0) if noise_scale is None else noise_scale)
     seed = seed_of("simulate", random_state)
 
-    nonlinear = choose_mechanism(mechanism, dag.n_edges if mechanism == "gp-additive" else len(dag), n_samples)
+    n_draws = dag.n_edges if mechanism == "gp-additive" else len(dag)
+    nonlinear = choose_mechanism(mechanism, n_draws, len(rows), rows.n_reference)
     column = {name: j for j, name in enumerate(dag.names)}
-    X = np.empty((n_samples, len(dag)), order="F")
+    X = np.empty((len(rows), len(dag)), order="F")
     for name in dag.topological_order():
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(name.encode())))
+        rng, streams = _stream(seed, name), {other: _stream(seed, name, other) for other in rows.actions}
         # Parents are sorted by name, not by column, so that each keeps its weight in any column order.
         parents = X[:, [column[parent] for parent in sorted(dag.parents(name))]]
         place, coin = rng.random(2)
         scale = scales[0] + place * (scales[1] - scales[0])
-        x = scale * unit_noise(noise, parents, rng)
+        later = [(stream, rows.n_intervened) for stream in streams.values()]
+        x = scale * unit_noise(noise, parents, rng, later, rows.n_reference)
         if parents.shape[1]:
             x += (linear if coin < linear_fraction else nonlinear)(parents, rng)
+        for environment, acted, kind in rows.acting_on(name):
+            if kind == SOFT:
+                x[acted] += shift_by * scale
+            else:
+                x[acted] = value[0] + value[1] * streams[environment].standard_normal(rows.n_intervened)
         X[:, column[name]] = x
-    return Dataset(pd.DataFrame(X, columns=dag.names), dag)
+    return _result(pd.DataFrame(X, columns=dag.names), dag, rows)
+
+
+def _stream(seed: int, variable: str, environment: str | None = None) -> np.random.Generator:
+    """Return the generator of a variable, or of its noise in an environment; 256, which is no byte, parts the names."""
+    key = (*variable.encode(), *(() if environment is None else (256, *environment.encode())))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def _result(X: pd.DataFrame, dag: Dag, rows: Environments) -> Dataset:
+    """Return a pair, with the environments of its rows if there are any."""
+    return (
+        Experiment(X, dag, pd.Series(rows.labels, name="environment"), rows.described)
+        if rows.actions
+        else Dataset(X, dag)
+    )
 
 
 def _scale_range(value: Any) -> tuple[float, float]:
