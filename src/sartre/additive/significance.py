@@ -123,6 +123,7 @@ def wood_tests(
 
 
 MOST_LEVERAGE = 0.9
+SINGLE_PRECISION = 1 << 20  # numbers in a table of functions, above which sums of squares need no double precision
 
 
 def group_sums(rows: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -134,7 +135,7 @@ def group_sums(rows: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[n
     [[4.24], [7.07]]
     """
     number, codes = np.unique(groups, return_inverse=True)
-    sums = np.zeros((len(number), rows.shape[1]))
+    sums = np.zeros((len(number), rows.shape[1]), dtype=rows.dtype)
     np.add.at(sums, codes, rows)
     return sums * np.sqrt(len(number) / max(len(number) - 1, 1))
 
@@ -154,7 +155,9 @@ def robust_covariance(
     which the noise may be dependent, the rows of diag(e) X are added up over each group.
     """
     n = len(residual)
-    turned = functions @ solved.inverse
+    if functions.size > SINGLE_PRECISION:
+        functions, residual = functions.astype(np.float32), residual.astype(np.float32)
+    turned = functions @ solved.inverse.astype(functions.dtype)
     leverage = np.minimum(leverages(turned, functions), MOST_LEVERAGE)
     moved = turned * (residual / (1 - leverage))[:, None]
     moved = moved if groups is None else group_sums(moved, groups)

@@ -264,8 +264,8 @@ def _environments(
     small = [str(label) for label, count in zip(found, counts, strict=True) if count < FEWEST_IN_ENVIRONMENT]
     if small:
         raise ValueError(
-            f"Every environment needs at least {FEWEST_IN_ENVIRONMENT} rows. Got fewer in {listed(small)}. Merge environments, "
-            "or say by 'groups' which rows belong together."
+            f"Every environment needs at least {FEWEST_IN_ENVIRONMENT} rows. Got fewer in {listed(small)}. Merge "
+            "environments, or say by 'groups' which rows belong together."
         )
     size = {str(label): (not targets.get(label), int(count)) for label, count in zip(found, counts, strict=True)}
     reference = max(sorted(size), key=lambda label: size[label])
