@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -27,10 +29,10 @@ from sartre.knowledge.knowledge import constraints
 from sartre.knowledge.masks import check_order
 from sartre.order import OrderSearch
 from sartre.prune import SARTRE
-from sartre.prune.edges import edge_table
+from sartre.prune.edges import edges_of
 from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
 from sartre.scm import StructuralModel
-from sartre.settings import check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
+from sartre.settings import check_bool, check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
 from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, fresh, promised, tags_of
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sartre.evidence.stability import Stability
-    from sartre.knowledge.knowledge import Knowledge
+    from sartre.knowledge.knowledge import Constraints, Knowledge
     from sartre.plan import Plan
     from sartre.settings import RandomState
     from sartre.steps import Mechanism
@@ -79,7 +81,8 @@ class CausalDiscovery(BaseEstimator):
         ``"decided"`` by the data, ``"undecided"``, ``"known"`` (by `knowledge` or a given order) or ``"unchecked"``;
         ``direction_evidence`` is the log likelihood, in nats, that the best order with the edge turned would lose (more
         than 4 decide), and ``direction_confidence`` how likely the direction is right if the model is. Unchecked are
-        categories, columns with missing or fewer than ten distinct values, and tables of more than 100 columns.
+        categories, columns with missing values (imputed ones too) or fewer than ten distinct values, and tables of more
+        than 100 columns.
     pdag_ : Pdag
         The graph with arrows where directions are decided or known, and lines elsewhere.
     order_step_, prune_step_ : the fitted steps
@@ -167,7 +170,8 @@ class CausalDiscovery(BaseEstimator):
         data: Table | Survey = table
         if table.is_long and tags_of(self.pruner()).takes_row_source:
             data = survey_of_table(table, sample_seed("CausalDiscovery", self.random_state))
-        return self._learn(data, table, seed, start)
+        with _all_or_nothing(self):
+            return self._learn(data, table, seed, start)
 
     def fit_batches(self, source: Any) -> CausalDiscovery:
         """Learn the graph from rows that are read batch by batch, in two passes: they need not fit into memory.
@@ -207,7 +211,10 @@ class CausalDiscovery(BaseEstimator):
         found = survey(source, sample_seed("CausalDiscovery", self.random_state), self.missing)
         as_table(found.sample, min_columns=2)
         whole = found.whole()
-        return self.fit(whole) if whole is not None else self._learn(found, found.sample, 0, start)
+        if whole is not None:
+            return self.fit(whole)
+        with _all_or_nothing(self):
+            return self._learn(found, found.sample, 0, start)
 
     def orderer(self) -> Any:
         """Return the orderer, or the default one if none is set."""
@@ -220,6 +227,7 @@ class CausalDiscovery(BaseEstimator):
     def _check_settings(self) -> None:
         """Refuse invalid settings before any work is done; the steps check their own."""
         check_jobs_and_seed(self)
+        check_bool("CausalDiscovery", "directions", self.directions)
         check_step("CausalDiscovery", "order", self.order, ORDERER)
         check_step("CausalDiscovery", "prune", self.prune, PRUNER)
 
@@ -249,7 +257,8 @@ class CausalDiscovery(BaseEstimator):
         self.adjacency_matrix_ = promised(self.prune_step_, "adjacency_matrix_")
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
         self.graph_ = Dag(self.adjacency_matrix_, table.names)
-        self.edges_ = self._with_directions(promised(self.prune_step_, "edges_"), numbers, before)
+        edges = edges_of(promised(self.prune_step_, "edges_"), self.graph_, type(pruner).__name__)
+        self.edges_ = self._with_directions(edges, numbers, known)
         settled = self.edges_["direction"].isin(["decided", "known"])
         self.pdag_ = self.graph_.with_lines(map(tuple, self.edges_.loc[~settled, ["source", "target"]].to_numpy()))
         seen = findings_of(self.prune_step_).rows_seen or {"prune": len(table.values)}
@@ -257,25 +266,21 @@ class CausalDiscovery(BaseEstimator):
         self.fit_seconds_ = perf_counter() - start
         return self
 
-    def _with_directions(self, edges: pd.DataFrame, numbers: Table, before: NDArray[np.bool_]) -> pd.DataFrame:
+    def _with_directions(self, edges: pd.DataFrame, numbers: Table, known: Constraints) -> pd.DataFrame:
         """Return the edges with what is known about their directions; `numbers` is what the orderer saw."""
-        if not {"source", "target"} <= set(edges.columns):  # a pruner of the user's, without a table of edges
-            edges = edge_table(
-                ((i, j, np.nan, np.nan, np.nan) for i, j in np.argwhere(self.adjacency_matrix_)), numbers.names
-            )
         place = {name: j for j, name in enumerate(numbers.names)}
         pairs = [(place[a], place[b]) for a, b in zip(edges["source"], edges["target"], strict=True)]
         given = not tags_of(self.order_step_).learns_order
-        known = np.array([given or bool(before[pair]) for pair in pairs], dtype=bool)
+        settled = np.array([given or known.settles(*pair) for pair in pairs], dtype=bool)
         few = np.array([len(np.unique(column)) < FEW_VALUES for column in numbers.values.T])  # no continuous noise
-        odd = {*self._table.nominal, *np.flatnonzero(few | self._table.missing.any(axis=0)).tolist()}
-        asked = [k for k, pair in enumerate(pairs) if not (known[k] or odd & set(pair))]
+        odd = {*self._table.nominal, *np.flatnonzero(few | self._table.incomplete).tolist()}
+        asked = [k for k, pair in enumerate(pairs) if not (settled[k] or odd & set(pair))]
         evidence = np.full(len(pairs), np.nan)
         if self.directions and asked and len(numbers.names) <= MOST_COLUMNS_WEIGHED:
             with blas_threads():
-                weighed = weigh_directions(numbers, self.order_.tolist(), [pairs[k] for k in asked], before)
+                weighed = weigh_directions(numbers, self.order_.tolist(), [pairs[k] for k in asked], known.before)
             evidence[asked] = weighed
-        return edges.assign(**direction_columns(evidence, known))
+        return edges.assign(**direction_columns(evidence, settled))
 
     def plan(self, X: Any) -> Plan:
         """Estimate how much time and memory `fit` would take, without running it.
@@ -391,6 +396,18 @@ class CausalDiscovery(BaseEstimator):
 
         check_is_fitted(self)
         write_report(self, self._table if X is None else X, path, stability=stability, include_data=include_data)
+
+
+@contextmanager
+def _all_or_nothing(model: CausalDiscovery) -> Iterator[None]:
+    """Restore a model if its fit does not finish: results of two fits are never mixed."""
+    earlier = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(earlier)
+        raise
 
 
 def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:

@@ -98,6 +98,7 @@ def test_columns_are_there_without_edges_too():
     edges = CausalDiscovery().fit(X).edges_
     assert len(edges) == 0
     assert list(edges.columns[-3:]) == COLUMNS
+    assert edges["direction"].dtype == edges["source"].dtype
 
 
 def test_categories_holes_and_few_values_are_unchecked():
@@ -167,3 +168,30 @@ def test_noise_models_must_agree():
     assert Weighed(-5.0, -9.0, -8.0).agreed == -5.0
     assert Weighed(8.0, 9.0, -1.0).agreed == 0.0
     assert confidence(np.array([1e9, -1e9])).tolist() == pytest.approx([1.0, 0.0])
+
+
+def test_ctrl_c_before_the_first_edge_keeps_the_graph(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sartre.evidence.directions.block_functions", interrupted)
+    with pytest.warns(UserWarning, match="The graph is complete; the directions of 2 of its edges are unchecked"):
+        model = CausalDiscovery().fit(curved())
+    assert model.graph_.n_edges == 2
+
+
+def test_a_forbidden_edge_settles_its_reversal():
+    free = CausalDiscovery().fit(linear_chain(0)).graph_.edges
+    told = CausalDiscovery(knowledge=Knowledge(forbidden=[(b, a) for a, b in free])).fit(linear_chain(0))
+    assert told.graph_.edges == free
+    assert set(told.edges_["direction"]) == {"known"}
+
+
+def test_columns_with_imputed_values_are_unchecked():
+    table = curved()
+    table.loc[::50, "a"] = np.nan
+    with pytest.warns(UserWarning, match="were imputed"):
+        edges = CausalDiscovery(missing="impute", random_state=0).fit(table).edges_
+    odd = (edges["source"] == "a") | (edges["target"] == "a")
+    assert set(edges.loc[odd, "direction"]) == {"unchecked"}
+    assert set(edges.loc[~odd, "direction"]) == {"decided"}

@@ -83,7 +83,8 @@ def imputed(table: Table, seed: int) -> Table:
     numbers = [j for j in range(table.shape[1]) if j not in table.levels]
     if np.isnan(values[:, numbers]).any():
         values[:, numbers] = _drawn(values[:, numbers], seed)
-    return replace(table, values=np.asfortranarray(values))
+    filled = frozenset(np.flatnonzero(absent.any(axis=0)).tolist())
+    return replace(table, values=np.asfortranarray(values), imputed=table.imputed | filled)
 
 
 def _drawn(X: NDArray[np.float64], seed: int) -> NDArray[np.float64]:

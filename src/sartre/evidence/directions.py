@@ -104,8 +104,9 @@ def weigh_directions(
     asked = [(k, place[i], place[j]) for k, (i, j) in enumerate(edges) if i in place and j in place]
     if not asked:
         return evidence
-    scales = _Scales(table.values[:, varied], [place[j] for j in order if j in place], before[np.ix_(varied, varied)])
+    start = [place[j] for j in order if j in place]
     try:
+        scales = _Scales(table.values[:, varied], start, before[np.ix_(varied, varied)])
         for done, (k, i, j) in enumerate(asked, start=1):
             evidence[k] = scales.weigh(i, j).agreed
             logger.info("directions: %d of %d edges weighed", done, len(asked))
@@ -131,12 +132,13 @@ def direction_columns(evidence: NDArray[np.float64], known: NDArray[np.bool_]) -
 
     Examples
     --------
-    >>> direction_columns(np.array([9.0, 1.0, np.nan, np.nan]), np.array([False, False, False, True]))["direction"]
+    >>> found = direction_columns(np.array([9.0, 1.0, np.nan, np.nan]), np.array([False, False, False, True]))
+    >>> found["direction"].tolist()
     ['decided', 'undecided', 'unchecked', 'known']
     """
     weighed = np.where(evidence > DECIDED, "decided", np.where(np.isnan(evidence), "unchecked", "undecided"))
     return {
-        "direction": np.where(known, "known", weighed).tolist(),
+        "direction": np.where(known, "known", weighed).astype(object),
         "direction_confidence": np.where(known, 1.0, confidence(evidence)),
         "direction_evidence": np.where(known, np.nan, evidence),
     }
