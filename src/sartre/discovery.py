@@ -32,6 +32,7 @@ from sartre.prune import SARTRE
 from sartre.prune.edges import edges_of
 from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
 from sartre.scm import StructuralModel
+from sartre.scm.alternatives import OpenDirections
 from sartre.settings import check_bool, check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
 from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, fresh, promised, tags_of
 
@@ -376,8 +377,11 @@ class CausalDiscovery(BaseEstimator):
                 f"{names}. Leave these columns out, or code and impute them before 'fit'."
             )
         pairs = findings_of(self.prune_step_).pairs()
+        open_edges = (self.edges_[self.edges_["direction"] == state] for state in ("undecided", "unchecked"))
+        undecided, unchecked = (tuple(zip(edges["source"], edges["target"], strict=True)) for edges in open_edges)
+        directions = OpenDirections(self.graph_, undecided, unchecked, constraints(self, table.names))
         return StructuralModel.of_mechanisms(
-            Table(table.values, table.names), self.graph_, self.mechanisms(), pairs, self.pdag_.lines
+            Table(table.values, table.names), self.graph_, self.mechanisms(), pairs, directions
         )
 
     def report(
