@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sartre import Dag
-    from sartre.cli._learning import Learnt
+    from sartre.cli._learning import Asked, Learnt
 
 SHOWN_EDGES = SHOWN_NAMES = 100
 
@@ -56,7 +56,7 @@ def print_summary(learnt: Learnt, out: Console) -> None:
                 soft_wrap=True,
             )
     if asked.certify is not None:
-        _print_promise(learnt.document["certificates"], order=learnt.document["order"], out=out)
+        _print_promise(learnt.document["certificates"], asked, order=learnt.document["order"], out=out)
     order = learnt.document["order"]
     rest = f" and {len(order) - SHOWN_NAMES} more, in {asked.graph_file}" if len(order) > SHOWN_NAMES else ""
     out.print(f"Order: {', '.join(map(_in_one_line, order[:SHOWN_NAMES]))}{rest}", soft_wrap=True)
@@ -70,9 +70,13 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     out.print(f"Wrote {', '.join(map(str, written[:-1]))} and {written[-1]}", soft_wrap=True)
 
 
-def _print_promise(certificates: dict[str, Any], order: list[str], out: Console) -> None:
+def _print_promise(certificates: dict[str, Any], asked: Asked, order: list[str], out: Console) -> None:
     """Print what is promised about certified edges, and the order that it refers to if it is not that of the graph."""
     out.print(certificates["promise"], soft_wrap=True)
+    if not any(each["certified"] for each in certificates["statements"]):
+        return
+    if asked.order_file is not None:
+        out.print(f"This is void if the order in {asked.order_file} was learnt from these rows", soft_wrap=True)
     if certificates["order"] != order:
         names = certificates["order"][:SHOWN_NAMES]
         out.print(
