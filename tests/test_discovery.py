@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -119,6 +121,18 @@ def test_a_fit_that_fails_changes_nothing(data, monkeypatch, stage):
 def test_directions_must_be_a_bool(data):
     with pytest.raises(TypeError, match=r"'directions' parameter of CausalDiscovery must be a bool. Got 'no' instead"):
         CausalDiscovery(directions="no").fit(data.X)
+
+
+@pytest.mark.parametrize(("order", "direction"), [(None, "unchecked"), (FixedOrder(range(6)), "known")])
+def test_a_model_from_before_directions_were_weighed_is_read(data, tmp_path, order, direction):
+    model = CausalDiscovery(order, SARTRE(joint=False), directions=False, random_state=0).fit(data.X)
+    model.edges_ = model.edges_.drop(columns=[name for name in model.edges_ if name.startswith("direction")])
+    del model.pdag_, model.directions, model.prune_step_.device
+    old = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
+    assert set(old.edges_["direction"]) == {direction}
+    assert len(old.pdag_.lines) == (direction == "unchecked") * old.graph_.n_edges
+    assert old.scm_.graph == old.graph_
+    old.report(tmp_path / "report.html")
 
 
 class ThirdParty(BaseEstimator):

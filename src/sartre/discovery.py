@@ -34,7 +34,7 @@ from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
 from sartre.scm import StructuralModel
 from sartre.scm.alternatives import OpenDirections
 from sartre.settings import check_bool, check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
-from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, fresh, promised, tags_of
+from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, fresh, promised, tags_of, with_defaults
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -282,6 +282,15 @@ class CausalDiscovery(BaseEstimator):
                 weighed = weigh_directions(numbers, self.order_.tolist(), [pairs[k] for k in asked], known.before)
             evidence[asked] = weighed
         return edges.assign(**direction_columns(evidence, settled))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Read a pickle; in one from before directions were weighed, those that the order does not give are unchecked."""
+        super().__setstate__(with_defaults(type(self), state))
+        if "edges_" in state and "direction" not in state["edges_"]:
+            n_edges, given = len(self.edges_), not tags_of(self.order_step_).learns_order
+            said = direction_columns(np.full(n_edges, np.nan), np.full(n_edges, given))
+            self.edges_ = self.edges_.assign(**said)
+            self.pdag_ = self.graph_.with_lines([] if given else self.graph_.edges)
 
     def plan(self, X: Any) -> Plan:
         """Estimate how much time and memory `fit` would take, without running it.

@@ -217,6 +217,19 @@ def for_resamples(model: Any) -> Any:
     return model.set_params(**{name: step.for_resamples() for name, step in steps.items()})
 
 
+def with_defaults(kind: type, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a pickle kept of an estimator, with the defaults of settings that did not exist when it was written.
+
+    Examples
+    --------
+    >>> from sartre.order import RandomOrder
+    >>> with_defaults(RandomOrder, {"order_": [1, 0]})
+    {'random_state': None, 'order_': [1, 0]}
+    """
+    settings = list(inspect.signature(kind).parameters.values())
+    return {setting.name: setting.default for setting in settings if setting.name not in state} | dict(state)
+
+
 def fit_within(step: Any, *data: Any, **constraints: Any) -> Any:
     """Fit a step under the constraints that are not None; refuse a step whose ``fit`` does not accept one.
 

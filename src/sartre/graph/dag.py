@@ -208,16 +208,21 @@ class Dag:
             self._names, [edge for edge in self.edges if edge not in lines], sorted(lines, key=self.edges.index)
         )
 
-    def d_separated(self, first: Iterable[str], second: Iterable[str], given: Iterable[str] = ()) -> bool:
+    def d_separated(
+        self, first: str | Iterable[str], second: str | Iterable[str], given: str | Iterable[str] = ()
+    ) -> bool:
         """Return whether two sets of variables are independent, given a third, in every distribution of the graph.
+
+        A set of one variable may be given by its name.
 
         Examples
         --------
         >>> dag = Dag.from_edges([("rain", "wet"), ("sprinkler", "wet")])
-        >>> dag.d_separated(["rain"], ["sprinkler"]), dag.d_separated(["rain"], ["sprinkler"], ["wet"])
+        >>> dag.d_separated("rain", "sprinkler"), dag.d_separated(["rain"], ["sprinkler"], ["wet"])
         (True, False)
         """
-        sets = [[self._position(name) for name in names] for names in (first, second, given)]
+        named = ([names] if isinstance(names, str) else names for names in (first, second, given))
+        sets = [[self._position(name) for name in names] for names in named]
         return separated(self._adjacency.astype(bool), *sets)
 
     def reindex(self, names: Sequence[str]) -> Dag:
