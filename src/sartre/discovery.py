@@ -22,8 +22,8 @@ from sartre.data.missing import imputed, read_table
 from sartre.data.row_dependence import warn_about_dependent_rows
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
-from sartre.evidence.diagnostics import FEW_VALUES, Diagnostics, diagnose
-from sartre.evidence.directions import MOST_COLUMNS_WEIGHED, direction_columns, weigh_directions
+from sartre.evidence.diagnostics import Diagnostics, diagnose
+from sartre.evidence.directions import MOST_COLUMNS_WEIGHED, direction_columns, unweighable, weigh_directions
 from sartre.graph.dag import Dag
 from sartre.knowledge.knowledge import constraints
 from sartre.knowledge.masks import check_order
@@ -273,8 +273,7 @@ class CausalDiscovery(BaseEstimator):
         pairs = [(place[a], place[b]) for a, b in zip(edges["source"], edges["target"], strict=True)]
         given = not tags_of(self.order_step_).learns_order
         settled = np.array([given or known.settles(*pair) for pair in pairs], dtype=bool)
-        few = np.array([len(np.unique(column)) < FEW_VALUES for column in numbers.values.T])  # no continuous noise
-        odd = {*self._table.nominal, *np.flatnonzero(few | self._table.incomplete).tolist()}
+        odd = self._table.nominal | unweighable(numbers)  # what was imputed for the orderer is marked
         asked = [k for k, pair in enumerate(pairs) if not (settled[k] or odd & set(pair))]
         evidence = np.full(len(pairs), np.nan)
         if self.directions and asked and len(numbers.names) <= MOST_COLUMNS_WEIGHED:
@@ -284,7 +283,7 @@ class CausalDiscovery(BaseEstimator):
         return edges.assign(**direction_columns(evidence, settled))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Read a pickle; in one from before directions were weighed, those that the order does not give are unchecked."""
+        """Read a pickle; those from before directions were weighed know only the directions of a given order."""
         super().__setstate__(with_defaults(type(self), state))
         if "edges_" in state and "direction" not in state["edges_"]:
             n_edges, given = len(self.edges_), not tags_of(self.order_step_).learns_order

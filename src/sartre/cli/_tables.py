@@ -101,7 +101,11 @@ def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
     for name in evidence:
         table.add_column(name, justify="right", no_wrap=True)
     for edge in edges.head(SHOWN_EDGES).to_dict("records"):
-        cells = ["-" if isna(edge[column]) else f"{edge[column]:{form}}" for column, form in evidence.values()]
+        known = {"direction_confidence"} if edge["direction"] == "known" else set()
+        cells = [
+            "known" if column in known else "-" if isna(edge[column]) else f"{edge[column]:{form}}"
+            for column, form in evidence.values()
+        ]
         arrow = "->" if edge["direction"] in ("decided", "known") else "--"
         table.add_row(_in_one_line(edge["source"]), arrow, _in_one_line(edge["target"]), *cells)
     out.print(table)
@@ -122,15 +126,15 @@ def _evidence(edges: pd.DataFrame) -> tuple[dict[str, tuple[str, str]], list[str
     notes = ["strength: share of the target's variance that is lost without the source, the other causes fitted again"]
     if edges["direction_confidence"].notna().any():
         shown["confidence"] = ("direction_confidence", ".2f")
-        notes.append("confidence: how likely the direction is to be right, if the model holds; 1.00 where it is known")
+        notes.append(
+            "confidence: how likely the direction is to be right, if the model holds; known where knowledge or a given "
+            "order settles it"
+        )
     states = set(edges["direction"])
     if "undecided" in states:
         notes.append("--: the data do not decide the direction; below 0.5 they favour the other one")
     if "unchecked" in states:
-        notes.append(
-            "-- without a confidence: not checked (categories, missing or fewer than ten different values, more than "
-            "100 columns)"
-        )
+        notes.append("-- without a confidence: the direction was not checked, for the reason given below")
     if edges["p_value"].isna().all() and edges["margin"].notna().any():
         shown["margin"] = ("margin", ".2f")
         notes.append("margin: gradient of the source divided by the penalty; at 1 the edge is only just kept")

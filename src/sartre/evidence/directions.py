@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sartre.data.table import standardise_columns
+from sartre.evidence.table_checks import FEW_VALUES
 from sartre.graph.paths import transitive_closure
 from sartre.knowledge.precedence import obeyed
 from sartre.order.search.blocks import block_functions, block_products
@@ -118,6 +119,12 @@ def weigh_directions(
             stacklevel=3,
         )
     return evidence
+
+
+def unweighable(table: Table) -> set[int]:
+    """Return the columns whose directions say nothing: categories, missing or imputed values, and few distinct ones."""
+    few = np.array([len(np.unique(column)) < FEW_VALUES for column in table.values.T])  # no continuous noise
+    return {*table.nominal, *np.flatnonzero(few | table.incomplete).tolist()}
 
 
 def direction_columns(evidence: NDArray[np.float64], known: NDArray[np.bool_]) -> dict[str, Any]:

@@ -130,7 +130,7 @@ class SARTRE(BaseEstimator):
         With ``penalty="auto"``, whether Gaussian processes of all candidates look for parents that act jointly, five or
         seven at once, and for those that only stood for a misfit. With True they see 2,000 rows and 25 candidates per
         target at most, and take one second per target of a sparse graph, up to ten of a dense one. ``"auto"``, the
-        default, is the same with 800 rows, for targets with at least one parent, and with a budget of some ten seconds
+        default, is the same with 800 rows, for targets with at least one parent, and with a budget of 3 to 25 seconds
         per table, spent on the targets with most to gain; tables of more than 50 columns are left alone. What was left
         out is in ``notes_``.
     device : "cpu" or "cuda"
