@@ -17,6 +17,8 @@ from sartre.data.checks import check_unique, default_names
 from sartre.graph import formats
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import networkx as nx
 
 _REPR_EDGES = 12
@@ -83,6 +85,16 @@ class Pdag:
             for edges in (joined & ~joined.T, np.triu(joined & joined.T))
         )
         return cls(labels, arrows, lines)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Pdag:
+        """Read the graph.json or edges.csv of a run, with lines where directions are neither decided nor known."""
+        return formats.read_file(path, None, cls._parsed)
+
+    @classmethod
+    def _parsed(cls, parsed: formats.Parsed) -> Pdag:
+        lines = dict.fromkeys(parsed.lines)
+        return cls(parsed.names, [edge for edge in dict.fromkeys(parsed.edges) if edge not in lines], lines)
 
     @property
     def names(self) -> list[str]:
