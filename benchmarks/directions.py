@@ -125,7 +125,7 @@ def pairs_of(folder: Path) -> tuple[float, float, float]:
     for pair, rows in table.groupby("pair"):
         X = rows[["cause", "effect"]].reset_index(drop=True)
         order = list(CausalDiscovery(random_state=0, directions=False).fit(X).order_)
-        (evidence,) = weigh_directions(as_table(X), order, [(order[0], order[1])], np.zeros((2, 2), bool))
+        (evidence,) = weigh_directions(as_table(X), order, [(order[0], order[1])], np.zeros((2, 2), bool)).evidence
         right.append(order == [0, 1])
         decided.append(evidence > DECIDED)
         weight.append(weights[pair])

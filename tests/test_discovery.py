@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -94,3 +96,85 @@ def test_sachs_standardised_gives_a_sparse_named_graph():
     model = CausalDiscovery(random_state=0).fit((X - X.mean()) / X.std())
     assert set(model.graph_.names) == set(X.columns)
     assert 3 <= model.graph_.n_edges <= 30
+
+
+@pytest.mark.parametrize("stage", ["promised", "findings_of"])
+def test_a_fit_that_fails_changes_nothing(data, monkeypatch, stage):
+    model = CausalDiscovery(prune=SARTRE(joint=False), random_state=0).fit(data.X)
+    earlier = dict(vars(model))
+    calls = []
+
+    def failing(step, *name):
+        calls.append(name)
+        if name in (("edges_",), ()):
+            raise KeyboardInterrupt
+        return getattr(step, *name)
+
+    monkeypatch.setattr(f"sartre.discovery.{stage}", failing)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data.X.iloc[:, ::-1])
+    assert calls
+    assert vars(model).keys() == earlier.keys()
+    assert all(vars(model)[name] is value for name, value in earlier.items())
+
+
+def test_directions_must_be_a_bool(data):
+    with pytest.raises(TypeError, match=r"'directions' parameter of CausalDiscovery must be a bool. Got 'no' instead"):
+        CausalDiscovery(directions="no").fit(data.X)
+
+
+@pytest.mark.parametrize(("order", "direction"), [(None, "unchecked"), (FixedOrder(range(6)), "known")])
+def test_a_model_from_before_directions_were_weighed_is_read(data, tmp_path, order, direction):
+    model = CausalDiscovery(order, SARTRE(joint=False), directions=False, random_state=0).fit(data.X)
+    model.edges_ = model.edges_.drop(columns=[name for name in model.edges_ if name.startswith("direction")])
+    del model.pdag_, model.directions, model.prune_step_.device
+    old = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
+    assert set(old.edges_["direction"]) == {direction}
+    assert len(old.pdag_.lines) == (direction == "unchecked") * old.graph_.n_edges
+    assert old.scm_.graph == old.graph_
+    old.report(tmp_path / "report.html")
+
+
+class ThirdParty(BaseEstimator):
+    """A pruner that keeps the first two edges of the order, and lists what it is told to."""
+
+    def __init__(self, listed=None):
+        self.listed = listed
+
+    def fit(self, _, order):
+        self.adjacency_matrix_ = np.zeros((len(order), len(order)))
+        self.adjacency_matrix_[order[0], order[1:3]] = 1
+        self.edges_ = self.listed
+        return self
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        None,
+        pd.DataFrame(),
+        pd.DataFrame({"source": [], "target": []}),
+        pd.DataFrame({"source": [0], "target": [2]}),
+        pd.DataFrame({"source": ["x0", "x0"], "target": ["x2", "x1"]}),
+    ],
+)
+def test_the_edges_of_a_pruner_are_completed_from_its_matrix(data, listed):
+    X = data.X.iloc[:, :3].to_numpy()
+    model = CausalDiscovery(FixedOrder([0, 1, 2]), ThirdParty(listed), directions=False).fit(X)
+    edges = set(zip(model.edges_["source"], model.edges_["target"], strict=True))
+    assert edges == set(model.graph_.edges) == {("x0", "x1"), ("x0", "x2")}
+    learnt = CausalDiscovery(SCORE(), ThirdParty(listed=None), directions=False).fit(X)
+    assert len(learnt.pdag_.lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("listed", "error", "message"),
+    [
+        ([("x0", "x1")], TypeError, "ThirdParty.fit must set 'edges_' to a data frame .* Got list instead"),
+        (pd.DataFrame({"source": ["x1"], "target": ["x2"]}), ValueError, "ThirdParty.fit .* Got x1 -> x2, which the"),
+        (pd.DataFrame({"source": [0], "target": [7]}), ValueError, "ThirdParty.fit .* Got x0 -> 7, which the matrix"),
+    ],
+)
+def test_edges_that_are_not_in_the_matrix_are_refused_with_the_pruner(data, listed, error, message):
+    with pytest.raises(error, match=message):
+        CausalDiscovery(FixedOrder([0, 1, 2]), ThirdParty(listed)).fit(data.X.iloc[:, :3].to_numpy())

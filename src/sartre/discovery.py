@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from sartre.compute.parallel import blas_threads
@@ -22,29 +24,37 @@ from sartre.data.read_design import with_design
 from sartre.data.row_dependence import warn_about_dependent_rows
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
-from sartre.evidence.diagnostics import FEW_VALUES, Diagnostics, diagnose
-from sartre.evidence.directions import MOST_COLUMNS_WEIGHED, direction_columns, weigh_directions
+from sartre.evidence.diagnostics import Diagnostics, diagnose
+from sartre.evidence.directions import (
+    MOST_COLUMNS_WEIGHED,
+    Weighing,
+    direction_columns,
+    unweighable,
+    weigh_directions,
+)
+from sartre.evidence.environments import replacing
 from sartre.graph.dag import Dag
 from sartre.knowledge.knowledge import constraints
 from sartre.knowledge.masks import check_order
 from sartre.order import OrderSearch
 from sartre.prune import SARTRE
-from sartre.prune.edges import edge_table
+from sartre.prune.edges import edges_of
 from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
 from sartre.scm import StructuralModel
-from sartre.settings import check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
-from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, fresh, promised, tags_of
+from sartre.scm.alternatives import OpenDirections
+from sartre.settings import check_bool, check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
+from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, fresh, promised, tags_of, with_defaults
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pandas as pd
-
     from sartre.evidence.stability import Stability
-    from sartre.knowledge.knowledge import Knowledge
+    from sartre.knowledge.knowledge import Constraints, Knowledge
     from sartre.plan import Plan
     from sartre.settings import RandomState
     from sartre.steps import Mechanism
+
+MOST_ROUNDS = 3  # of learning an order, each with the mechanisms that environments replace according to the last
 
 
 class CausalDiscovery(BaseEstimator):
@@ -81,7 +91,8 @@ class CausalDiscovery(BaseEstimator):
         ``"decided"`` by the data, ``"undecided"``, ``"known"`` (by `knowledge` or a given order) or ``"unchecked"``;
         ``direction_evidence`` is the log likelihood, in nats, that the best order with the edge turned would lose (more
         than 4 decide), and ``direction_confidence`` how likely the direction is right if the model is. Unchecked are
-        categories, columns with missing or fewer than ten distinct values, and tables of more than 100 columns.
+        categories, columns with missing values (imputed ones too) or fewer than ten distinct values, and tables of more
+        than 100 columns.
     pdag_ : Pdag
         The graph with arrows where directions are decided or known, and lines elsewhere.
     order_step_, prune_step_ : the fitted steps
@@ -196,13 +207,14 @@ class CausalDiscovery(BaseEstimator):
         start = perf_counter()
         self._check_settings()
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
-        table = with_design(X, environment, interventions, groups)
+        said = with_design(X, environment, interventions, groups)
+        table = read_table(said, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
         self._check_design(table)
-        table = read_table(table, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
         data: Table | Survey = table
         if table.is_long and tags_of(self.pruner()).takes_row_source:
             data = survey_of_table(table, sample_seed("CausalDiscovery", self.random_state))
-        return self._learn(data, table, seed, start)
+        with _all_or_nothing(self):
+            return self._learn(data, table, seed, start)
 
     def fit_batches(self, source: Any) -> CausalDiscovery:
         """Learn the graph from rows that are read batch by batch, in two passes: they need not fit into memory.
@@ -242,7 +254,10 @@ class CausalDiscovery(BaseEstimator):
         found = survey(source, sample_seed("CausalDiscovery", self.random_state), self.missing)
         as_table(found.sample, min_columns=2)
         whole = found.whole()
-        return self.fit(whole) if whole is not None else self._learn(found, found.sample, 0, start)
+        if whole is not None:
+            return self.fit(whole)
+        with _all_or_nothing(self):
+            return self._learn(found, found.sample, 0, start)
 
     def orderer(self) -> Any:
         """Return the orderer, or the default one if none is set."""
@@ -269,6 +284,7 @@ class CausalDiscovery(BaseEstimator):
     def _check_settings(self) -> None:
         """Refuse invalid settings before any work is done; the steps check their own."""
         check_jobs_and_seed(self)
+        check_bool("CausalDiscovery", "directions", self.directions)
         check_step("CausalDiscovery", "order", self.order, ORDERER)
         check_step("CausalDiscovery", "prune", self.prune, PRUNER)
 
@@ -280,16 +296,60 @@ class CausalDiscovery(BaseEstimator):
         known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         orderer, pruner = fresh(self.orderer(), **settings), fresh(self.pruner(), **settings)
-        before, forbidden, required = known.before, known.forbidden, known.required
         warn_about_dependent_rows(table, stacklevel=3)
         if tags_of(orderer).learns_order:
-            _warn_about_categories(table, before)
+            _warn_about_categories(table, known.before)
         numbers = scored(imputed(data.sample, seed))
-        self.order_step_ = fit_within(orderer, numbers, before=before if before.any() else None)
-        self.order_ = check_order(promised(self.order_step_, "order_"), table.names)
+        data, numbers = self._learn_graph(orderer, pruner, data, numbers, known)
+        weighing = self._weighed(numbers, known)
+        if weighing.contradicts and tags_of(orderer).seeks_likelihood:
+            self.order_ = np.array(weighing.order, dtype=np.intp)
+            self._prune(pruner, data, known)
+            weighing = self._weighed(numbers, known)
+        self._describe_directions(weighing, known)
+        if self.environment_effects_ is not None:
+            shifted = list(self.environment_effects_[["environment", "variable"]].itertuples(index=False, name=None))
+            self._table = self._table.leaving_out(shifted)
+        seen = findings_of(self.prune_step_).rows_seen or {"prune": len(table.values)}
+        self.rows_seen_ = {"order": len(numbers.values), **seen}
+        self.fit_seconds_ = perf_counter() - start
+        return self
+
+    def _learn_graph(
+        self, orderer: Any, pruner: Any, data: Table | Survey, numbers: Table, known: Constraints
+    ) -> tuple[Table | Survey, Table]:
+        """Order and prune; return the rows as they were used.
+
+        Where an environment is found to replace a mechanism, its rows are left out of that mechanism, and the order is
+        learnt again, until nothing changes.
+        """
+        replaced: list[tuple[str, str]] = []
+        for _ in range(MOST_ROUNDS):
+            self._order(orderer, numbers.leaving_out(replaced), known)
+            self._prune(pruner, data, known)
+            found = replacing(self.environment_effects_)
+            if set(found) == set(replaced):
+                break
+            replaced = found
+        if not replaced:
+            return data, numbers
+        effects, rows = self.environment_effects_, data.sample.leaving_out(replaced)
+        self._prune(pruner, rows, known)
+        self.environment_effects_ = effects
+        return rows, numbers.leaving_out(replaced)
+
+    def _order(self, orderer: Any, numbers: Table, known: Constraints) -> None:
+        """Learn the order."""
+        before = known.before
+        self.order_step_ = fit_within(clone(orderer), numbers, before=before if before.any() else None)
+        self.order_ = check_order(promised(self.order_step_, "order_"), numbers.names)
         known.check_order(self.order_, type(orderer).__name__)
+
+    def _prune(self, pruner: Any, data: Table | Survey, known: Constraints) -> None:
+        """Prune the fully connected graph of the order."""
+        forbidden, required = known.forbidden, known.required
         self.prune_step_ = fit_within(
-            pruner,
+            clone(pruner),
             data,
             self.order_,
             candidates=~forbidden if forbidden.any() else None,
@@ -297,40 +357,46 @@ class CausalDiscovery(BaseEstimator):
         )
         self.adjacency_matrix_ = promised(self.prune_step_, "adjacency_matrix_")
         known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
-        self.graph_ = Dag(self.adjacency_matrix_, table.names)
-        self.edges_ = self._with_directions(promised(self.prune_step_, "edges_"), numbers, before)
-        settled = self.edges_["direction"].isin(["decided", "known"])
-        self.pdag_ = self.graph_.with_lines(map(tuple, self.edges_.loc[~settled, ["source", "target"]].to_numpy()))
-        findings = findings_of(self.prune_step_)
-        self.environment_effects_ = findings.environment_effects
-        if table.design is not None and findings.environment_effects is not None:
-            shifts = findings.environment_effects[["environment", "variable"]].itertuples(index=False, name=None)
-            places = [(label, table.names.index(name)) for label, name in shifts]
-            self._table = replace(table, design=table.design.leaving_out(places))
-        seen = findings.rows_seen or {"prune": len(table.values)}
-        self.rows_seen_ = {"order": len(numbers.values), **seen}
-        self.fit_seconds_ = perf_counter() - start
-        return self
+        self.graph_ = Dag(self.adjacency_matrix_, data.sample.names)
+        self.edges_ = edges_of(promised(self.prune_step_, "edges_"), self.graph_, type(pruner).__name__)
+        self.environment_effects_ = findings_of(self.prune_step_).environment_effects
 
-    def _with_directions(self, edges: pd.DataFrame, numbers: Table, before: NDArray[np.bool_]) -> pd.DataFrame:
-        """Return the edges with what is known about their directions; `numbers` is what the orderer saw."""
-        if not {"source", "target"} <= set(edges.columns):  # a pruner of the user's, without a table of edges
-            edges = edge_table(
-                ((i, j, np.nan, np.nan, np.nan) for i, j in np.argwhere(self.adjacency_matrix_)), numbers.names
-            )
-        place = {name: j for j, name in enumerate(numbers.names)}
-        pairs = [(place[a], place[b]) for a, b in zip(edges["source"], edges["target"], strict=True)]
-        given = not tags_of(self.order_step_).learns_order
-        known = np.array([given or bool(before[pair]) for pair in pairs], dtype=bool)
-        few = np.array([len(np.unique(column)) < FEW_VALUES for column in numbers.values.T])  # no continuous noise
-        odd = {*self._table.nominal, *np.flatnonzero(few | self._table.missing.any(axis=0)).tolist()}
-        asked = [k for k, pair in enumerate(pairs) if not (known[k] or odd & set(pair))]
+    def _weighed(self, numbers: Table, known: Constraints) -> Weighing:
+        """Weigh the directions of the edges; `numbers` is what the orderer saw."""
+        pairs = self._pairs()
+        odd = self._table.nominal | unweighable(numbers)  # what was imputed for the orderer is marked
+        asked = [k for k, pair in enumerate(pairs) if not (self._settled(pair, known) or odd & set(pair))]
         evidence = np.full(len(pairs), np.nan)
-        if self.directions and asked and len(numbers.names) <= MOST_COLUMNS_WEIGHED:
-            with blas_threads():
-                weighed = weigh_directions(numbers, self.order_.tolist(), [pairs[k] for k in asked], before)
-            evidence[asked] = weighed
-        return edges.assign(**direction_columns(evidence, known))
+        if not (self.directions and asked and len(numbers.names) <= MOST_COLUMNS_WEIGHED):
+            return Weighing(evidence, self.order_.tolist())
+        with blas_threads():
+            found = weigh_directions(numbers, self.order_.tolist(), [pairs[k] for k in asked], known.before)
+        evidence[asked] = found.evidence
+        return found._replace(evidence=evidence)
+
+    def _describe_directions(self, weighing: Weighing, known: Constraints) -> None:
+        """Add what is known about the directions to the edges, and draw lines where nothing decides."""
+        settled = np.array([self._settled(pair, known) for pair in self._pairs()], dtype=bool)
+        self.edges_ = self.edges_.assign(**direction_columns(weighing.evidence, settled))
+        told = self.edges_["direction"].isin(["decided", "known"])
+        self.pdag_ = self.graph_.with_lines(map(tuple, self.edges_.loc[~told, ["source", "target"]].to_numpy()))
+
+    def _settled(self, pair: tuple[int, int], known: Constraints) -> bool:
+        return not tags_of(self.order_step_).learns_order or known.settles(*pair)
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Return the columns of every edge."""
+        place = {name: j for j, name in enumerate(self.graph_.names)}
+        return [(place[a], place[b]) for a, b in zip(self.edges_["source"], self.edges_["target"], strict=True)]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Read a pickle; those from before directions were weighed know only the directions of a given order."""
+        super().__setstate__(with_defaults(type(self), state))
+        if "edges_" in state and "direction" not in state["edges_"]:
+            n_edges, given = len(self.edges_), not tags_of(self.order_step_).learns_order
+            said = direction_columns(np.full(n_edges, np.nan), np.full(n_edges, given))
+            self.edges_ = self.edges_.assign(**said)
+            self.pdag_ = self.graph_.with_lines([] if given else self.graph_.edges)
 
     def plan(self, X: Any) -> Plan:
         """Estimate how much time and memory `fit` would take, without running it.
@@ -427,8 +493,11 @@ class CausalDiscovery(BaseEstimator):
                 f"{names}. Leave these columns out, or code and impute them before 'fit'."
             )
         pairs = findings_of(self.prune_step_).pairs()
+        open_edges = (self.edges_[self.edges_["direction"] == state] for state in ("undecided", "unchecked"))
+        undecided, unchecked = (tuple(zip(edges["source"], edges["target"], strict=True)) for edges in open_edges)
+        directions = OpenDirections(self.graph_, undecided, unchecked, constraints(self, table.names))
         return StructuralModel.of_mechanisms(
-            Table(table.values, table.names), self.graph_, self.mechanisms(), pairs, self.pdag_.lines
+            Table(table.values, table.names), self.graph_, self.mechanisms(), pairs, directions
         )
 
     def report(
@@ -447,6 +516,18 @@ class CausalDiscovery(BaseEstimator):
 
         check_is_fitted(self)
         write_report(self, self._table if X is None else X, path, stability=stability, include_data=include_data)
+
+
+@contextmanager
+def _all_or_nothing(model: CausalDiscovery) -> Iterator[None]:
+    """Restore a model if its fit does not finish: results of two fits are never mixed."""
+    earlier = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(earlier)
+        raise
 
 
 def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:

@@ -292,7 +292,13 @@ def _as_dag(graph: Graph, role: str) -> tuple[Dag, bool]:
     try:
         return Dag(matrix, names), names is not None
     except ValueError as error:
-        raise ValueError(f"'{role}' must be the matrix of a directed acyclic graph. {error}") from None
+        square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+        lines = (
+            " If 1 both ways round means a line, pass Pdag.from_matrix(...)."
+            if square and (matrix * matrix.T).any()
+            else ""
+        )
+        raise ValueError(f"'{role}' must be the matrix of a directed acyclic graph. {error}{lines}") from None
 
 
 def _share(count: int, whole: int) -> float:

@@ -49,6 +49,9 @@ class StepTags:
         Whether an orderer looks at the data; one with a given order does not.
     takes_row_source : bool
         Whether ``fit`` accepts a `sartre.data.row_source.Survey` in place of a table, and adds up its rows.
+    seeks_likelihood : bool
+        Whether an orderer looks for the order with the best likelihood, so that a better one, which is found while
+        directions are weighed, may replace it.
     takes_experiments : bool
         Whether ``fit`` knows what the ``design`` of a table says: rows in which variables were set, environments and
         groups of rows (`sartre.data.row_design`).
@@ -63,6 +66,7 @@ class StepTags:
     needs_units: bool = False
     learns_order: bool = True
     takes_row_source: bool = False
+    seeks_likelihood: bool = False
     takes_experiments: bool = False
     runs_on_gpu: bool = False
     costs: tuple[Cost, ...] | None = None
@@ -223,6 +227,19 @@ def for_resamples(model: Any) -> Any:
         model.set_params(prune=model.pruner())
     steps = {name: step for name, step in model.get_params().items() if hasattr(step, "for_resamples")}
     return model.set_params(**{name: step.for_resamples() for name, step in steps.items()})
+
+
+def with_defaults(kind: type, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a pickle kept of an estimator, with the defaults of settings that did not exist when it was written.
+
+    Examples
+    --------
+    >>> from sartre.order import RandomOrder
+    >>> with_defaults(RandomOrder, {"order_": [1, 0]})
+    {'random_state': None, 'order_': [1, 0]}
+    """
+    settings = list(inspect.signature(kind).parameters.values())
+    return {setting.name: setting.default for setting in settings if setting.name not in state} | dict(state)
 
 
 def fit_within(step: Any, *data: Any, **constraints: Any) -> Any:

@@ -158,6 +158,27 @@ def test_certify_adds_a_column_and_says_what_it_promises(table, folder):
     assert pd.read_csv(folder / "edges.csv")["certified"].tolist() == [True, True]
 
 
+def test_certify_says_when_the_promise_is_void(table, folder):
+    (folder / "order.txt").write_text("rain\nriver\nflood\n")
+    result = run("prune", table, "--order-file", "order.txt", "--certify", "0.1")
+    assert "This is void if the order in order.txt was learnt from these rows" in result.stdout
+    strict = run("prune", table, "--order-file", "order.txt", "--certify", "1e-300")
+    assert "No statement is certified" in strict.stdout
+    assert "void" not in strict.stdout
+    assert "turned" not in strict.stdout
+
+
+def test_certify_drops_rows_with_missing_values_and_refuses_to_impute_them(table, folder):
+    holes = pd.read_csv(table)
+    holes.loc[::40, "flood"] = None
+    holes.to_csv(folder / "holes.csv", index=False)
+    dropped = run("prune", "holes.csv", "--order-of", "rain,river,flood", "--certify", "0.1", "--missing", "drop")
+    assert dropped.exit_code == 0
+    imputed = run("prune", "holes.csv", "--order-of", "rain,river,flood", "--certify", "0.1", "--missing", "impute")
+    assert imputed.exit_code == 2
+    assert "Got missing values in flood. Tests that treat imputed values" in imputed.stderr
+
+
 def test_an_edge_that_is_certified_the_other_way_round_is_marked():
     edges = pd.DataFrame({"source": ["a", "c", "a"], "target": ["b", "a", "d"]})
     stated = [{"source": "a", "target": "b", "certified": True}, {"source": "a", "target": "c", "certified": True}]

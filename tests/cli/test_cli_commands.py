@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from command_line import edges_in, names_in, run
 
-from sartre import CausalDiscovery, Dag, metrics, order, prune
+from sartre import CausalDiscovery, Dag, Pdag, metrics, order, prune
 from sartre.cli import _evaluate
 from sartre.data.read_file import read_table
 from sartre.order import FixedOrder
@@ -92,6 +92,32 @@ def test_graphs_of_any_form_are_measured_as_the_library_does(graphs, form):
             "edge_f1",
         ):
             assert measured[name] == getattr(metrics, name)(*graphs), name
+
+
+LINES = """{"convention": "source -> target", "nodes": ["a", "b", "c"], "edges": [
+    {"source": "a", "target": "b", "direction": "undecided"},
+    {"source": "b", "target": "c", "direction": "decided"}]}"""
+
+
+def test_lines_stay_lines_where_the_format_has_them(folder):
+    (folder / "graph.json").write_text(LINES)
+    for name, text in (("x.dot", '"a" -> "b" [dir=none];'), ("x.dagitty", '"a" -- "b";'), ("x.json", '"undecided"')):
+        result = run("convert", "graph.json", name)
+        assert result.exit_code == 0
+        assert "Warning" not in result.stderr
+        assert text in (folder / name).read_text()
+    assert Pdag.read(folder / "x.json") == Pdag(["a", "b", "c"], [("b", "c")], [("a", "b")])
+    result = run("convert", "graph.json", "x.gml")
+    assert "1 edges have no decided direction" in result.stderr
+    assert "written as drawn: a -> b. Use .json" in result.stderr
+
+
+def test_edges_without_a_direction_are_counted_as_drawn_and_said_to_be(folder):
+    (folder / "graph.json").write_text(LINES)
+    (folder / "truth.csv").write_text("source,target\na,b\nb,c\n")
+    result = run("evaluate", "truth.csv", "graph.json", "--json")
+    assert json.loads(result.stdout)["shd"] == 0
+    assert "The directions of 1 edges of 'graph.json' are not decided; they are counted as arrows" in result.stderr
 
 
 def test_two_edge_lists_have_the_variables_of_both(graphs):  # noqa: ARG001
@@ -281,7 +307,7 @@ def test_an_edge_without_a_number_is_printed_with_a_dash(table, folder):
     (folder / "known.json").write_text('{"required": [["flat", "rain"]]}')
     result = run("discover", "flat.csv", "--knowledge", "known.json", "--prune", "CAMPruning", "--order", "R2Sort")
     assert result.exit_code == 0, result.stderr
-    assert ["flat", "->", "rain", "-", "1.00"] in edges_in(result.stdout)
+    assert ["flat", "->", "rain", "-", "known"] in edges_in(result.stdout)
 
 
 def test_the_defaults_that_are_listed_are_those_of_the_library(table):

@@ -16,7 +16,7 @@ import pytest
 
 import sartre
 from sartre import CausalDiscovery, Knowledge, stability
-from sartre.compute.checkpoint import describe_settings
+from sartre.compute.checkpoint import Checkpoint, describe_settings
 from sartre.evidence import stability as evidence_stability
 from sartre.order import SCORE, FixedOrder
 from sartre.prune import DAS, SARTRE
@@ -165,6 +165,28 @@ def test_a_checkpoint_of_anything_else_is_refused(table, checkpoint, monkeypatch
     with pytest.raises(ValueError, match=r"written by version .* but this is 9.9"):
         stability(MODEL, table, n_pairs=1, random_state=1, checkpoint=checkpoint)
     assert checkpoint.read_text() == text
+
+
+@pytest.mark.parametrize("model", [CausalDiscovery(), MODEL, CausalDiscovery(SCORE(device="cpu"), directions=False)])
+def test_a_checkpoint_from_before_a_setting_existed_is_resumed(model, table, tmp_path):
+    path = tmp_path / "runs.json"
+    stability(model, table, n_pairs=1, random_state=1, checkpoint=path)
+    found = Checkpoint.open(path, json.loads(path.read_text())["content"]["identity"])
+    settings = found.identity["settings"]
+    found.identity["settings"] = (
+        settings.replace("directions=True, ", "")
+        .replace("directions=False, ", "")
+        .replace("SARTRE(device='cpu', ", "SARTRE(")
+    )
+    assert found.identity["settings"] != settings
+    found.write()
+    again = stability(model, table, n_pairs=2, random_state=1, checkpoint=path)
+    assert_same(again, stability(model, table, n_pairs=2, random_state=1))
+
+
+def test_the_device_is_a_setting_unless_it_is_the_default(table, checkpoint):
+    with pytest.raises(ValueError, match="different settings"):
+        stability(CausalDiscovery(SCORE(device="cuda"), SARTRE()), table, n_pairs=1, checkpoint=checkpoint)
 
 
 def test_the_number_of_jobs_is_not_a_setting(table, checkpoint):

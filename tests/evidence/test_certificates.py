@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from sartre import CausalDiscovery, Knowledge, certify
 from sartre.additive.added_value import added_value, e_value, held_rows
@@ -175,6 +176,34 @@ def test_knowledge_is_obeyed():
     assert ("a", "d") in tested
 
 
+def test_rows_with_missing_values_are_dropped_if_the_model_says_so():
+    holes = TABLE.mask(TABLE > 3)
+    with pytest.warns(UserWarning, match="rows were left out"):
+        found = certify(clone(MODEL).set_params(missing="drop"), holes, n_splits=2, random_state=0)
+    pd.testing.assert_frame_equal(found.edges, certify(MODEL, holes.dropna(), n_splits=2, random_state=0).edges)
+
+
+def test_nothing_is_certified_where_rows_depend_on_each_other():
+    rng = np.random.default_rng(0)
+    series = np.zeros((600, 3))
+    for t in range(1, 600):
+        series[t] = 0.8 * series[t - 1] + rng.normal(size=3)
+    series[:, 1] += series[:, 0]
+    with pytest.warns(UserWarning, match="Neighbouring rows are correlated"):
+        found = certify(CausalDiscovery(FixedOrder([0, 1, 2])), series, n_splits=2, random_state=0)
+    assert (found.edges["e_value"] > 1e6).any()
+    assert not found.edges["certified"].any()
+    assert "Nothing is certified, because the tests need independent rows. Neighbouring rows are" in repr(found)
+    assert "at most" not in found.promise
+
+
+def test_without_a_certified_statement_nothing_is_promised():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    found = certify(CausalDiscovery(order=FixedOrder(range(3))), X, n_splits=2, random_state=0)
+    assert found.promise.startswith("No statement is certified at a false discovery rate of 10 %")
+    assert found.edges["source"].dtype == found.edges["target"].dtype == object
+
+
 # Reproducible
 
 
@@ -205,13 +234,19 @@ def test_the_model_is_not_changed_and_the_promise_is_printed(certified):
         (TABLE, {"fdr": 1}, r"'fdr' parameter of certify must be a float in the range \(0.0, 1.0\). Got 1"),
         (TABLE, {"n_splits": 0}, "'n_splits' parameter of certify"),
         (TABLE.head(99), {}, "at least 100 rows for 4 columns.* Got 99. Provide more rows"),
-        (TABLE.assign(e=["u", "v"] * 200), {}, "numeric columns without missing values. Got .* in e. Leave"),
-        (TABLE.mask(TABLE > 3), {}, "numeric columns without missing values. Got .* in c"),
+        (TABLE.assign(e=["u", "v"] * 200), {}, "certify needs numeric columns. Got categories in e. Leave"),
+        (TABLE.mask(TABLE > 3), {}, "rows without missing values. Got missing values in c.* missing='drop'"),
     ],
 )
 def test_what_cannot_be_certified_is_refused(table, arguments, message):
     with pytest.raises(ValueError, match=message):
         certify(CausalDiscovery(), table, **arguments)
+
+
+@pytest.mark.parametrize("missing", ["impute", "bin"])
+def test_imputed_values_are_not_tested(missing):
+    with pytest.raises(ValueError, match="Tests that treat imputed values as measured have no error rate"):
+        certify(clone(MODEL).set_params(missing=missing), TABLE.mask(TABLE > 3))
 
 
 @pytest.mark.parametrize("model", [SARTRE(), CausalDiscovery, None])

@@ -46,7 +46,7 @@ def test_colliders_are_decided_though_they_are_linear():
     for seed in range(10):
         a, b, noise = np.random.default_rng(seed).normal(size=(3, 5000))
         table = as_table(np.column_stack([a, b, a + b + noise]))
-        evidence.append(weigh_directions(table, [0, 1, 2], [(0, 2), (1, 2)], np.zeros((3, 3), bool)))
+        evidence.append(weigh_directions(table, [0, 1, 2], [(0, 2), (1, 2)], np.zeros((3, 3), bool)).evidence)
     assert np.mean(np.array(evidence) > DECIDED) >= 0.8
     assert np.max(evidence) < 5.5
 
@@ -65,7 +65,7 @@ def test_what_is_called_decided_is_nearly_always_right():
 def test_values_far_out_decide_nothing():
     table = linear_chain(3)
     table.loc[:2, "a"] = [40.0, -35.0, 50.0]
-    evidence = weigh_directions(as_table(table), [0, 1, 2], [(0, 1), (1, 2)], np.zeros((3, 3), bool))
+    evidence = weigh_directions(as_table(table), [0, 1, 2], [(0, 1), (1, 2)], np.zeros((3, 3), bool)).evidence
     assert (np.abs(evidence) < 15).all()
 
 
@@ -88,7 +88,7 @@ def test_a_known_edge_makes_another_one_certain():
     before = np.zeros((3, 3), bool)
     before[0, 1] = True
     tables = [as_table(linear_chain(seed, n=5000)) for seed in range(10)]
-    evidence = [weigh_directions(table, [0, 1, 2], [(1, 2)], before)[0] for table in tables]
+    evidence = [weigh_directions(table, [0, 1, 2], [(1, 2)], before).evidence[0] for table in tables]
     assert np.mean(evidence) > DECIDED
     assert 2 < np.min(evidence) < np.max(evidence) < 5.5
 
@@ -98,6 +98,7 @@ def test_columns_are_there_without_edges_too():
     edges = CausalDiscovery().fit(X).edges_
     assert len(edges) == 0
     assert list(edges.columns[-3:]) == COLUMNS
+    assert edges["direction"].dtype == edges["source"].dtype
 
 
 def test_categories_holes_and_few_values_are_unchecked():
@@ -125,7 +126,7 @@ def test_other_orders_are_weighed_and_left_as_they_are():
     model = CausalDiscovery(SCORE()).fit(table)
     assert list(model.order_) == list(SCORE().fit(table).order_)
     assert not (model.edges_["direction"] == "unchecked").any()
-    wrong = weigh_directions(as_table(table), [2, 1, 0], [(1, 0), (2, 1)], np.zeros((3, 3), bool))
+    wrong = weigh_directions(as_table(table), [2, 1, 0], [(1, 0), (2, 1)], np.zeros((3, 3), bool)).evidence
     assert (wrong < -DECIDED).all()
 
 
@@ -167,3 +168,30 @@ def test_noise_models_must_agree():
     assert Weighed(-5.0, -9.0, -8.0).agreed == -5.0
     assert Weighed(8.0, 9.0, -1.0).agreed == 0.0
     assert confidence(np.array([1e9, -1e9])).tolist() == pytest.approx([1.0, 0.0])
+
+
+def test_ctrl_c_before_the_first_edge_keeps_the_graph(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sartre.evidence.directions.blocks_of_rows", interrupted)
+    with pytest.warns(UserWarning, match="The graph is complete; the directions of 2 of its edges are unchecked"):
+        model = CausalDiscovery().fit(curved())
+    assert model.graph_.n_edges == 2
+
+
+def test_a_forbidden_edge_settles_its_reversal():
+    free = CausalDiscovery().fit(linear_chain(0)).graph_.edges
+    told = CausalDiscovery(knowledge=Knowledge(forbidden=[(b, a) for a, b in free])).fit(linear_chain(0))
+    assert told.graph_.edges == free
+    assert set(told.edges_["direction"]) == {"known"}
+
+
+def test_columns_with_imputed_values_are_unchecked():
+    table = curved()
+    table.loc[::50, "a"] = np.nan
+    with pytest.warns(UserWarning, match="were imputed"):
+        edges = CausalDiscovery(missing="impute", random_state=0).fit(table).edges_
+    odd = (edges["source"] == "a") | (edges["target"] == "a")
+    assert set(edges.loc[odd, "direction"]) == {"unchecked"}
+    assert set(edges.loc[~odd, "direction"]) == {"decided"}

@@ -48,7 +48,7 @@ def test_lines_with_normal_noise_are_named(seed):
     model = learnt(straight(seed))
     (message,) = said(model.diagnostics_.messages, "straight lines with normal noise")
     for source, target in model.graph_.edges:
-        assert f"{source} -> {target}" in message
+        assert f"{source} -- {target}" in message
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -58,6 +58,45 @@ def test_curves_other_noise_and_known_directions_are_not(seed):
     assert not said(learnt(skewed).diagnostics_.messages, "straight lines")
     known = Knowledge(tiers=[["a"], ["b"], ["c"]])
     assert not said(learnt(straight(seed), knowledge=known).diagnostics_.messages, "straight lines")
+
+
+def test_an_edge_with_some_evidence_does_not_look_the_same_both_ways():
+    model = learnt(straight(0))
+    model.edges_.loc[0, "direction_evidence"] = 2.7
+    told = diagnose(model, straight(0)).messages
+    source, target = model.edges_.loc[0, ["source", "target"]]
+    assert not any(f"{source} -- {target}" in message for message in said(told, "straight lines with normal noise"))
+
+
+# Directions that were not checked
+
+
+def test_unchecked_directions_are_counted_with_the_reason(monkeypatch):
+    frame = curved(0)
+    assert not said(learnt(frame).diagnostics_.messages, "were not checked")
+    (message,) = said(learnt(frame, directions=False).diagnostics_.messages, "were not checked")
+    assert message.startswith("The directions of 2 of 2 edges were not checked, because 'directions' is False. ")
+    frame["c"] = (frame["c"] > 0).astype(float)
+    (message,) = said(learnt(frame).diagnostics_.messages, "were not checked")
+    assert "because there are categories, missing values or fewer than 10 distinct values in c. " in message
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sartre.evidence.directions.blocks_of_rows", interrupted)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = learnt(curved(0))
+    (message,) = said(model.diagnostics_.messages, "were not checked")
+    assert "because the weighing was interrupted. " in message
+
+
+def test_imputed_columns_are_named_among_the_unchecked():
+    frame = curved(0)
+    frame.loc[::50, "a"] = np.nan
+    with pytest.warns(UserWarning, match="imputed"):
+        model = learnt(frame, missing="impute")
+    (message,) = said(model.diagnostics_.messages, "were not checked")
+    assert "distinct values in a. " in message
 
 
 # Causes of age and sex
@@ -76,6 +115,14 @@ def test_a_cause_of_age_is_named_unless_it_was_known():
     assert not said(known.diagnostics_.messages, "settled at birth")
 
 
+def test_a_line_to_age_is_called_a_line():
+    frame = straight(0).rename(columns={"a": "bmi", "b": "Age", "c": "stage"})
+    model = CausalDiscovery(FixedOrder(["bmi", "Age", "stage"]), SARTRE(joint=False)).fit(frame)
+    model.edges_["direction"] = "undecided"
+    (message,) = said(diagnose(model, frame).messages, "settled at birth")
+    assert ": bmi -- Age. " in message
+
+
 # Codes
 
 
@@ -91,6 +138,13 @@ def test_codes_of_three_or_more_values_are_named_with_their_values():
     (few,) = said(messages, "no continuous noise")
     assert "site" in few
     assert "flag" in few
+
+
+def test_a_constant_has_no_edges_whose_direction_could_be_unreliable():
+    frame = curved(0).assign(flat=7.0)
+    with pytest.warns(UserWarning, match="Constant columns"):
+        messages = diagnose(SimpleNamespace(graph_=Dag.from_edges([], list(frame.columns))), frame).messages
+    assert not said(messages, "no continuous noise")
 
 
 # Groups of rows

@@ -79,3 +79,26 @@ def test_without_lines_the_exports_are_those_of_the_graph():
     assert dag.with_lines([]).to_dagitty() == dag.to_dagitty()
     assert dag.with_lines([]).to_dot() == dag.to_dot()
     np.testing.assert_array_equal(dag.with_lines([]).adjacency, dag.adjacency)
+
+
+def test_edges_may_be_lists_and_names_are_text(graph):
+    same = Pdag(["a", "b", "c", "d"], arrows=[["b", "c"], ["a", "d"]], lines=[["b", "a"]])
+    assert same == graph
+    assert hash(same) == hash(graph)
+    assert Pdag([1, 2], [[1, 2]]) == Pdag(["1", "2"], [("1", "2")])
+
+
+def test_a_matrix_and_back(graph):
+    assert Pdag.from_matrix(graph.adjacency, graph.names) == graph
+    assert Pdag.from_matrix([[0, 1], [1, 0]]).lines == [("x0", "x1")]
+    with pytest.raises(ValueError, match=r"'matrix' must be square.* Got shape \(1, 2\)"):
+        Pdag.from_matrix([[0, 1]])
+    cpdag = graph.adjacency
+    with pytest.raises(ValueError, match=r"If 1 both ways round means a line, pass Pdag.from_matrix"):
+        shd(cpdag, cpdag)
+
+
+def test_a_single_name_is_a_set_of_one():
+    dag = Dag.from_edges([("rain", "wet"), ("spr", "wet")])
+    assert dag.d_separated("rain", "spr")
+    assert not dag.d_separated("rain", "spr", "wet")

@@ -58,4 +58,9 @@ def test_ten_thousand_columns_are_all_listed_once():
 
 def test_names_of_first_causes_are_whole_words():
     names = ["AGE", "age_at_baseline", "patientAge", "year of birth", "Sex", "is_male", "DOB", "page", "usage", "Essex"]
-    assert likely_roots([*names, "birth weight", "stage", "age of onset", "sex hormone", "year", ""]) == names[:7]
+    assert likely_roots([*names, "birth weight", "stage", "age of onset", "sex hormone", ""]) == names[:7]
+
+
+def test_indicators_and_the_calendar_are_first_causes_and_numbers_of_races_are_not():
+    roots = ["sex_M", "gender_female", "Sex_1", "race_white", "year", "Date", "calendar_year", "year_month"]
+    assert likely_roots([*roots, "race_number", "date of admission", "years", "update"]) == roots

@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sartre import CausalDiscovery, Dag, StructuralModel
+from sartre import CausalDiscovery, Dag, Knowledge, StructuralModel
 from sartre.data.checks import as_table
 from sartre.graph.equivalence import compelled, orientations
+from sartre.prune import SARTRE
 from sartre.prune.mechanisms import fit_mechanisms
+from sartre.scm.alternatives import OpenDirections, alternatives
 
 
 def chain(n=2000, seed=0):
@@ -16,9 +18,10 @@ def chain(n=2000, seed=0):
     return pd.DataFrame({"a": a, "b": b, "c": b + noise[1]})
 
 
-def model_of(table, dag, undecided):
+def model_of(table, dag, undecided, unchecked=()):
     read = as_table(table)
-    return StructuralModel.of_mechanisms(read, dag, fit_mechanisms(read, dag), (), undecided)
+    directions = OpenDirections(dag, tuple(undecided), tuple(unchecked))
+    return StructuralModel.of_mechanisms(read, dag, fit_mechanisms(read, dag), (), directions)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -50,10 +53,60 @@ def test_what_does_not_depend_on_undecided_arrows_is_one_number(recwarn):
     np.testing.assert_array_equal(found["highest"], found["mean"])
 
 
-def test_an_intervention_settles_the_arrows_into_what_is_set():
-    scm = model_of(chain(), Dag.from_edges([("a", "b"), ("b", "c")]), [("a", "b")])
-    assert scm.do({"b": 1.0}).undecided == ()
-    assert scm.do({"c": 1.0}).undecided == (("a", "b"),)
+def test_an_intervention_does_not_settle_the_arrows_into_what_is_set():
+    """With b set, a -- b is either a -> b, which is cut, or b -> a, which acts on a."""
+    scm = model_of(chain(), Dag.from_edges([("a", "b"), ("b", "c")]), [("a", "b"), ("b", "c")]).do({"b": 2.0})
+    with pytest.warns(UserWarning, match=r"depends on arrows that the data do not decide: a -- b\."):
+        found = scm.effect("c", "a", at=1.0, n_bootstrap=3, random_state=0)
+    assert found["mean"][0] == pytest.approx(0.0, abs=0.1)
+    assert (found["lowest"][0], found["highest"][0]) == pytest.approx((found["mean"][0], 1.0), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "knowledge",
+    [
+        Knowledge(before=[("a", "c")]),
+        Knowledge(tiers=[["a"], ["c"]]),
+        Knowledge(forbidden=[("c", "b")], before=[("a", "b")]),
+    ],
+)
+def test_graphs_that_the_knowledge_excludes_are_left_out(knowledge):
+    """No graph has a path from c to a, so that c never has an effect on a."""
+    model = CausalDiscovery(prune=SARTRE(joint=False), knowledge=knowledge, random_state=0).fit(chain())
+    (row,) = model.scm_.effect("c", "a", at=1.0, baseline=0.0, n_bootstrap=3, random_state=0).to_dict("records")
+    assert row["lowest"] == row["highest"] == 0.0
+
+
+def test_graphs_obey_an_order_and_forbidden_edges():
+    line = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    free = [(0, 1), (1, 2)]
+    first, forbidden = np.zeros((2, 3, 3), dtype=bool)
+    first[0, 2] = True
+    found = [np.argwhere(graph).tolist() for graph in orientations(line, free, before=first)]
+    assert found == [[[0, 1], [1, 2]], [[1, 0], [1, 2]]]
+    forbidden[1, 0] = True
+    assert len(list(orientations(line, free, forbidden=forbidden))) == 1
+
+
+def test_no_warning_where_equations_differ_but_effects_do_not(recwarn):
+    """Which way a -- b points changes what determines y, but not what x does to it."""
+    x, noise = np.random.default_rng(5).normal(size=(2, 2000))
+    table = chain().drop(columns="c").assign(x=x)
+    table["y"] = table["b"] + x + noise
+    scm = model_of(table, Dag.from_edges([("a", "b"), ("b", "y"), ("x", "y")], list("abxy")), [("a", "b")])
+    assert len(list(alternatives(scm, "x", "y"))) == 1
+    found = scm.effect("x", "y", at=[0.5, 1.0], baseline=0.0, n_bootstrap=3, random_state=0)
+    assert len(recwarn) == 0
+    np.testing.assert_allclose(found["lowest"], found["highest"], rtol=1e-3)
+
+
+def test_arrows_that_were_not_checked_are_called_so():
+    scm = model_of(chain(), Dag.from_edges([("a", "b"), ("b", "c")]), [("b", "c")], [("a", "b")])
+    with pytest.warns(UserWarning, match=r"do not decide: b -- c, and on arrows that were not checked: a -- b\."):
+        scm.effect("a", "c", at=1.0, n_bootstrap=2, random_state=0)
+    model = CausalDiscovery(prune=SARTRE(joint=False), directions=False).fit(chain())
+    with pytest.warns(UserWarning, match="depends on arrows that were not checked: "):
+        model.scm_.effect("a", "c", at=1.0, n_bootstrap=2, random_state=0)
 
 
 def test_a_learnt_model_knows_its_undecided_arrows():

@@ -9,7 +9,7 @@ percent even in the far tail, where matching two moments is wrong by large facto
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +156,7 @@ def robust_covariance(
     """
     n = len(residual)
     if functions.size > SINGLE_PRECISION:
-        functions, residual = functions.astype(np.float32), residual.astype(np.float32)
+        functions, residual = (cast("Any", each.astype(np.float32)) for each in (functions, residual))
     turned = functions @ solved.inverse.astype(functions.dtype)
     leverage = np.minimum(leverages(turned, functions), MOST_LEVERAGE)
     moved = turned * (residual / (1 - leverage))[:, None]

@@ -35,11 +35,13 @@ def convert(
 ) -> None:
     """Write a graph in another format.
 
+    Edges whose direction is neither decided nor known are written as lines, if the format has lines.
+
     Example: sartre convert graph.json graph.dot
     """
     with guarded(debug=debug):
         with progress(f"Reading {source}"):
-            from sartre.compute.files import check_destination
+            from sartre.compute.files import check_destination, write_text_atomically
             from sartre.graph.formats import GraphFormat, format_of
             from sartre.settings import listed
 
@@ -49,8 +51,18 @@ def convert(
                     f"--format must be a GraphFormat. Got {fmt}, which is of type {type(own).__name__}."
                 )
             check_destination(target, source)
-            graph = read_graph(source)
-            graph.write(target, own)
+            graph, lines = read_graph(source), lines_of(source)
+            if lines and own.write_lines is not None:
+                arrows = [edge for edge in graph.edges if edge not in lines]
+                write_text_atomically(target, own.write_lines(graph.names, arrows, lines))
+            else:
+                graph.write(target, own)
+            if lines and own.write_lines is None:
+                warnings.warn(
+                    f"{len(lines)} edges have no decided direction. This format has only arrows, so they are written "
+                    f"as drawn: {listed(f'{a} -> {b}' for a, b in lines)}. Use .json, .dot or .dagitty to keep lines.",
+                    stacklevel=1,
+                )
             lone = [name for name in graph.names if not (graph.parents(name) or graph.children(name))]
             if lone and not own.lists_all:
                 warnings.warn(
@@ -59,6 +71,13 @@ def convert(
                     stacklevel=1,
                 )
         out.print(f"Wrote {target}: {len(graph)} variables, {graph.n_edges} edges", soft_wrap=True)
+
+
+def lines_of(source: str) -> list[tuple[str, str]]:
+    """Return the edges of a graph file whose directions are neither decided nor known, as they are drawn."""
+    from sartre import Pdag
+
+    return Pdag.read(source).lines if Path(source).is_file() else []
 
 
 def read_graph(source: str) -> Dag:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
 from sartre.cli._console import guarded, out, progress
-from sartre.cli._convert import read_graph
+from sartre.cli._convert import lines_of, read_graph
 
 if TYPE_CHECKING:
     from sartre import Dag
@@ -56,6 +56,7 @@ def evaluate(
     with guarded(debug=debug):
         with progress(f"Reading {truth} and {guess}") as begin:
             graphs = _read_both(truth, guess)
+            _tell_lines(truth, guess)
             names = _affordable(*graphs)
             begin("Comparing the graphs")
             result = _measured(*graphs, names) if len(graphs[0]) <= QUICK_TO_COMPARE else _elsewhere(*graphs, names)
@@ -63,6 +64,18 @@ def evaluate(
             typer.echo(json.dumps(result, indent=2))
         else:
             _print(result)
+
+
+def _tell_lines(*sources: str) -> None:
+    """Say if edges without a direction are counted as arrows."""
+    for source in sources:
+        n_lines = len(lines_of(source))
+        if n_lines:
+            warnings.warn(
+                f"The directions of {n_lines} edges of '{source}' are not decided; they are counted as arrows, as "
+                "drawn. sartre.metrics.shd compares lines, too: give it Pdag.read(...).",
+                stacklevel=1,
+            )
 
 
 def _affordable(truth: Dag, guess: Dag) -> list[str]:

@@ -39,8 +39,8 @@ Settings: TypeAlias = Annotated[
 Effort: TypeAlias = Annotated[
     Literal["fast", "auto", "thorough"] | None,
     typer.Option(
-        help="How long OrderSearch looks for a better order, and SARTRE for parents that act jointly; auto by default, "
-        "thorough takes ten times as long."
+        help="How long OrderSearch looks for a better order, and SARTRE for parents that act jointly; auto by default. "
+        "With thorough, the joint effects of 20 columns took 29 s in a sparse graph and 131 s in a dense one."
     ),
 ]
 Level: TypeAlias = Annotated[

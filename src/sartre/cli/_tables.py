@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sartre import Dag
-    from sartre.cli._learning import Learnt
+    from sartre.cli._learning import Asked, Learnt
 
 SHOWN_EDGES = SHOWN_NAMES = 100
 
@@ -56,7 +56,7 @@ def print_summary(learnt: Learnt, out: Console) -> None:
                 soft_wrap=True,
             )
     if asked.certify is not None:
-        _print_promise(learnt.document["certificates"], order=learnt.document["order"], out=out)
+        _print_promise(learnt.document["certificates"], asked, order=learnt.document["order"], out=out)
     order = learnt.document["order"]
     rest = f" and {len(order) - SHOWN_NAMES} more, in {asked.graph_file}" if len(order) > SHOWN_NAMES else ""
     out.print(f"Order: {', '.join(map(_in_one_line, order[:SHOWN_NAMES]))}{rest}", soft_wrap=True)
@@ -70,9 +70,13 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     out.print(f"Wrote {', '.join(map(str, written[:-1]))} and {written[-1]}", soft_wrap=True)
 
 
-def _print_promise(certificates: dict[str, Any], order: list[str], out: Console) -> None:
+def _print_promise(certificates: dict[str, Any], asked: Asked, order: list[str], out: Console) -> None:
     """Print what is promised about certified edges, and the order that it refers to if it is not that of the graph."""
     out.print(certificates["promise"], soft_wrap=True)
+    if not any(each["certified"] for each in certificates["statements"]):
+        return
+    if asked.order_file is not None:
+        out.print(f"This is void if the order in {asked.order_file} was learnt from these rows", soft_wrap=True)
     if certificates["order"] != order:
         names = certificates["order"][:SHOWN_NAMES]
         out.print(
@@ -97,7 +101,11 @@ def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
     for name in evidence:
         table.add_column(name, justify="right", no_wrap=True)
     for edge in edges.head(SHOWN_EDGES).to_dict("records"):
-        cells = ["-" if isna(edge[column]) else f"{edge[column]:{form}}" for column, form in evidence.values()]
+        known = {"direction_confidence"} if edge["direction"] == "known" else set()
+        cells = [
+            "known" if column in known else "-" if isna(edge[column]) else f"{edge[column]:{form}}"
+            for column, form in evidence.values()
+        ]
         arrow = "->" if edge["direction"] in ("decided", "known") else "--"
         table.add_row(_in_one_line(edge["source"]), arrow, _in_one_line(edge["target"]), *cells)
     out.print(table)
@@ -118,15 +126,15 @@ def _evidence(edges: pd.DataFrame) -> tuple[dict[str, tuple[str, str]], list[str
     notes = ["strength: share of the target's variance that is lost without the source, the other causes fitted again"]
     if edges["direction_confidence"].notna().any():
         shown["confidence"] = ("direction_confidence", ".2f")
-        notes.append("confidence: how likely the direction is to be right, if the model holds; 1.00 where it is known")
+        notes.append(
+            "confidence: how likely the direction is to be right, if the model holds; known where knowledge or a given "
+            "order settles it"
+        )
     states = set(edges["direction"])
     if "undecided" in states:
         notes.append("--: the data do not decide the direction; below 0.5 they favour the other one")
     if "unchecked" in states:
-        notes.append(
-            "-- without a confidence: not checked (categories, missing or fewer than ten different values, more than "
-            "100 columns)"
-        )
+        notes.append("-- without a confidence: the direction was not checked, for the reason given below")
     if edges["p_value"].isna().all() and edges["margin"].notna().any():
         shown["margin"] = ("margin", ".2f")
         notes.append("margin: gradient of the source divided by the penalty; at 1 the edge is only just kept")

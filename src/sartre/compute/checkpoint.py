@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, is_dataclass
 from numbers import Number
 from pathlib import Path
@@ -24,6 +25,8 @@ _MISMATCH = {
     "settings": "belongs to a model with different settings: {stored}",
     "seed": "belongs to random_state {stored}. Got {wanted} instead",
 }
+# Settings on which no half-sample depends, or which are at a default that older checkpoints do not name
+_IMMATERIAL = re.compile(r"(?<=\()({0})(, )?|, ({0})(?=[,)])".format(r"directions=(True|False)|device='cpu'"))
 
 
 @dataclass
@@ -53,7 +56,7 @@ class Checkpoint:
         stored = content["identity"]
         wanted = {**identity, "seed": stored["seed"] if identity["seed"] is None else identity["seed"]}
         for key, text in _MISMATCH.items():
-            if stored[key] != wanted[key]:
+            if _material(key, stored[key]) != _material(key, wanted[key]):
                 reason = text.format(stored=stored[key], wanted=wanted[key])
                 raise ValueError(f"The checkpoint '{path}' {reason}. Name another file, or delete this one.")
         return cls(path, wanted, {int(number): result for number, result in content["results"].items()})
@@ -68,6 +71,11 @@ class Checkpoint:
         if self.path is not None:
             body = json.dumps({"identity": self.identity, "results": self.results}, separators=(",", ":"))
             write_text_atomically(self.path, f'{{"format":"{FORMAT}","sha256":"{_digest(body)}","content":{body}}}\n')
+
+
+def _material(key: str, value: Any) -> Any:
+    """Return what counts of an identity's value."""
+    return _IMMATERIAL.sub("", value) if key == "settings" and isinstance(value, str) else value
 
 
 def describe_table(table: Table) -> str:

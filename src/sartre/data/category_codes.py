@@ -26,6 +26,7 @@ def scored(table: Table) -> Table:
     --------
     >>> x = np.array([0.0, 1.0, 5.0, 6.0, 2.0, 3.0])
     >>> level = np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0])
+    >>> from sartre.data.table import Table
     >>> table = Table(np.column_stack([x, level]), ("x", "level"), {1: ("a", "b", "c")})
     >>> np.argsort(scored(table).values[::2, 1]).tolist() in ([0, 2, 1], [1, 2, 0])
     True

@@ -69,6 +69,7 @@ def imputed(table: Table, seed: int) -> Table:
     >>> x = np.linspace(0, 1, 50)
     >>> X = np.column_stack([x, 2 * x])
     >>> X[7, 1] = np.nan
+    >>> from sartre.data.table import Table
     >>> float(imputed(Table(X, ("a", "b")), seed=0).values[7, 1].round(2))
     0.29
     """
@@ -83,7 +84,8 @@ def imputed(table: Table, seed: int) -> Table:
     numbers = [j for j in range(table.shape[1]) if j not in table.levels]
     if np.isnan(values[:, numbers]).any():
         values[:, numbers] = _drawn(values[:, numbers], seed)
-    return replace(table, values=np.asfortranarray(values))
+    filled = frozenset(np.flatnonzero(absent.any(axis=0)).tolist())
+    return replace(table, values=np.asfortranarray(values), imputed=table.imputed | filled)
 
 
 def _drawn(X: NDArray[np.float64], seed: int) -> NDArray[np.float64]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sartre.data.checks import as_table
 from sartre.data.row_design import own_columns, read_design
 
-if TYPE_CHECKING:
-    from sartre.data.table import Table
 
-
-def with_design(X: Any, environment: Any = None, interventions: Any = None, groups: Any = None) -> Table:
-    """Check a table, categories and missing values included, and attach the design of its rows.
+def with_design(X: Any, environment: Any = None, interventions: Any = None, groups: Any = None) -> Any:
+    """Return a checked table, categories and missing values included, with the design of its rows; X if there is none.
 
     Parameters
     ----------
@@ -31,7 +28,9 @@ def with_design(X: Any, environment: Any = None, interventions: Any = None, grou
     >>> table.names, int(table.design.acted.sum())
     (('a', 'b'), 10)
     """
+    if environment is None and interventions is None and groups is None:
+        return X
     rest, given = own_columns(X, {"environment": environment, "groups": groups})
     table = as_table(rest, categories=True, missing=True)
     design = read_design(table.values, table.names, given["environment"], interventions, given["groups"])
-    return table if design is None else replace(table, design=design)
+    return replace(table, design=design)

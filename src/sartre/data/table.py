@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +35,14 @@ class Table:
     column to the sorted names of its levels. A missing value is NaN; only `as_table(..., missing=True)` allows one.
 
     ``design`` says how the rows differ (`sartre.data.row_design`); None if they are one sample of independent rows.
+    ``imputed`` has the columns whose missing values were filled in.
     """
 
     values: NDArray[np.float64]
     names: tuple[str, ...]
     levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     design: RowDesign | None = None
+    imputed: frozenset[int] = frozenset()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,6 +69,11 @@ class Table:
     def missing(self) -> NDArray[np.bool_]:
         """Which values are missing, shape (n, d)."""
         return np.isnan(self.values)
+
+    @property
+    def incomplete(self) -> NDArray[np.bool_]:
+        """Which columns have missing values, or had some that were filled in, shape (d,)."""
+        return self.missing.any(axis=0) | np.isin(np.arange(self.shape[1]), list(self.imputed))
 
     def standardized(self) -> Table:
         """Return the table with every numeric column at mean zero and variance one (constant columns at zero)."""
@@ -95,14 +102,15 @@ class Table:
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return the table of these rows."""
         design = None if self.design is None else self.design.take(rows)
-        return Table(np.asfortranarray(self.values[rows]), self.names, self.levels, design)
+        return Table(np.asfortranarray(self.values[rows]), self.names, self.levels, design, self.imputed)
 
     def select(self, columns: NDArray[np.intp]) -> Table:
         """Return the table of these columns."""
         levels = {k: self.levels[j] for k, j in enumerate(columns.tolist()) if j in self.levels}
         names = tuple(self.names[j] for j in columns)
         design = None if self.design is None else self.design.select(columns)
-        return Table(np.asfortranarray(self.values[:, columns]), names, levels, design)
+        filled = frozenset(k for k, j in enumerate(columns.tolist()) if j in self.imputed)
+        return Table(np.asfortranarray(self.values[:, columns]), names, levels, design, filled)
 
     def reordered(self, names: Sequence[str]) -> Table:
         """Return the table with its columns in the order of these names, which must be its own."""
@@ -145,6 +153,13 @@ class Table:
         """Return in which rows a variable's own mechanism shows: it is observed, and was not set from outside."""
         observed = ~np.isnan(self.values[:, target])
         return observed if self.design is None else observed & ~self.design.acted[:, target]
+
+    def leaving_out(self, pairs: Iterable[tuple[str, str]]) -> Table:
+        """Return the table in which environments are taken to set what they act on: (environment, column) names."""
+        if self.design is None:
+            return self
+        places = [(environment, self.names.index(name)) for environment, name in pairs]
+        return replace(self, design=self.design.leaving_out(places))
 
     def responses(self, j: int) -> list[NDArray[np.float64]]:
         """Return the responses of a column without missing values: itself or, if it is nominal, its indicators.

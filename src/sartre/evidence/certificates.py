@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections import defaultdict
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from sartre.additive.added_value import added_value, e_value, held_rows
 from sartre.compute.parallel import spread
-from sartre.data.checks import as_table
+from sartre.data.missing import read_table
+from sartre.data.row_dependence import dependence_between_rows
 from sartre.evidence.e_bh import e_bh
 from sartre.evidence.stability import tell_once
 from sartre.graph.dag import Dag
@@ -57,6 +58,8 @@ class Certificates:
     n_statements : float
         Number of statements tested per split, on average: the k largest e-values are certified if they are at least
         ``n_statements / (fdr * k)``.
+    dependence : str, optional
+        How rows depend on each other. The tests need independent rows, so that nothing is then certified.
     """
 
     edges: pd.DataFrame
@@ -64,10 +67,18 @@ class Certificates:
     order: list[str]
     n_splits: int
     n_statements: float
+    dependence: str | None = None
 
     @property
     def promise(self) -> str:
-        """What is promised, in two sentences."""
+        """What is promised, in a few sentences, or why nothing is."""
+        if self.dependence is not None:
+            return f"Nothing is certified, because the tests need independent rows. {self.dependence}"
+        if not self.edges["certified"].any():
+            return (
+                f"No statement is certified at a false discovery rate of {100 * self.fdr:.3g} %, which does not show "
+                "that there is no effect. Weak effects need more rows."
+            )
         return (
             "Of the certified statements 'the source predicts the target beyond everything before the target in this "
             f"order', at most {100 * self.fdr:.3g} % are false in expectation. They are about causes only as far as "
@@ -98,7 +109,9 @@ def certify(
     Nothing is assumed about how candidates are chosen. The statements are about causes only as far as the order is
     right: in a wrong order, an effect predicts its cause.
 
-    1. A given order (`sartre.order.FixedOrder`) is kept. Otherwise the order is learnt on a random third of the rows.
+    1. A given order (`sartre.order.FixedOrder`) is kept; it must not have been learnt from these rows, as the
+       ``order_`` of a fitted model was, or the promise is void. Otherwise the order is learnt on a random third of the
+       rows.
     2. The rows are split into halves. Half A, which includes that third, chooses candidates, in this order, and their
        effects. On half B each candidate is tested given all other predecessors of its target
        (`sartre.additive.added_value`), and its e-value is divided by the number of candidates.
@@ -112,7 +125,8 @@ def certify(
     mean at most fdr, however the tests depend on each other.
 
     What is approximate is the e-value itself: it needs many independent rows, and a regression on the other
-    predecessors that is right up to small errors (smooths of all, and of pairs of the target's candidates).
+    predecessors that is right up to small errors (smooths of all, and of pairs of the target's candidates). Where
+    neighbouring rows are correlated, nothing is certified.
 
     Parameters
     ----------
@@ -120,7 +134,8 @@ def certify(
         It is not changed, and need not be fitted; its knowledge is obeyed. If its ``random_state`` is None, each split
         has its own seed. The search for joint effects (`SARTRE`'s ``joint``) is left out unless it is True.
     X : array of shape (n, d) or data frame
-        Numbers without missing values; at least 100 rows, and 20 per column.
+        Numbers; at least 100 rows, and 20 per column. With the model's ``missing="drop"``, rows with missing values are
+        left out first; otherwise they are refused, since tests on imputed values have no error rate.
     fdr : float
         The false discovery rate, above 0 and below 1.
     n_splits : int
@@ -156,6 +171,7 @@ at most 10 % are false in expectation. They are about causes only as far as the 
     check_number("certify", "n_splits", n_splits, low=1, integer=True)
     check_jobs("certify", n_jobs)
     table = _readable(model, X)
+    dependence = dependence_between_rows(table)
     seed = seed_of("certify", random_state)
     order, seen = _settled_order(model, table, seed)
     given = _with_order(model, [table.names[j] for j in order])
@@ -172,7 +188,8 @@ at most 10 % are false in expectation. They are about causes only as far as the 
             heard += warned
             logger.info("certify: %d of %d splits", done, n_splits)
     tell_once(heard)
-    return _judged(splits, table.names, order, fdr)
+    found = _judged(splits, table.names, order, fdr)
+    return found if dependence is None else _withdrawn(found, dependence)
 
 
 def _readable(model: Any, X: Any) -> Table:
@@ -182,19 +199,26 @@ def _readable(model: Any, X: Any) -> Table:
             f"The 'model' parameter of certify must be a CausalDiscovery. Got {model!r} instead. Combine an orderer "
             "and a pruner in one."
         )
-    table = as_table(X, categories=True, missing=True, min_columns=2)
-    odd = sorted({*table.levels, *np.flatnonzero(table.missing.any(axis=0)).tolist()})
-    if odd:
+    drops = getattr(model, "missing", "error") == "drop"
+    table = read_table(X, "drop" if drops else "bin", 0, min_columns=2)
+    holes = [table.names[j] for j in np.flatnonzero(table.missing.any(axis=0))]
+    if holes:
         raise ValueError(
-            "certify needs numeric columns without missing values. Got categories or missing values in "
-            f"{listed(table.names[j] for j in odd)}. Leave these columns out, or code and impute them first."
+            f"certify needs rows without missing values. Got missing values in {listed(holes)}. "
+            "Tests that treat imputed values as measured have no error rate: leave the rows out with missing='drop' "
+            "(--missing drop), or leave these columns out."
+        )
+    if table.levels:
+        raise ValueError(
+            f"certify needs numeric columns. Got categories in {listed(table.names[j] for j in sorted(table.levels))}. "
+            "Leave these columns out, or code them as numbers first."
         )
     n, d = table.shape
     least = max(ROWS_AT_LEAST, ROWS_PER_COLUMN * d)
     if n < least:
         raise ValueError(
-            f"certify needs at least {least} rows for {d} columns, because it tests on half of them. Got {n}. Provide "
-            "more rows or fewer columns."
+            f"certify needs at least {least} rows for {d} columns: an order that must be learnt takes a third of the "
+            f"rows, and half of all rows test the statements. Got {n}. Provide more rows or fewer columns."
         )
     return table
 
@@ -290,12 +314,11 @@ def _judged(
     place = np.argsort(order)
     pairs = sorted(totals, key=lambda pair: (-totals[pair], place[pair[1]], place[pair[0]]))
     values = np.array([totals[pair] for pair in pairs])
-    edges = pd.DataFrame(
-        {
-            "source": [names[i] for i, _ in pairs],
-            "target": [names[j] for _, j in pairs],
-            "e_value": values,
-            "certified": e_bh(values, mean, fdr),
-        }
-    )
+    edges = pd.DataFrame([(names[i], names[j]) for i, j in pairs], columns=["source", "target"])
+    edges = edges.assign(e_value=values, certified=e_bh(values, mean, fdr))
     return Certificates(edges, fdr, [names[j] for j in order], len(splits), mean)
+
+
+def _withdrawn(found: Certificates, dependence: str) -> Certificates:
+    """Return the statements with their e-values, none of them certified."""
+    return replace(found, edges=found.edges.assign(certified=False), dependence=dependence)

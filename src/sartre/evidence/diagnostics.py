@@ -22,7 +22,7 @@ from sartre.data.row_dependence import (
     row_sorting,
 )
 from sartre.data.table import Table, standardise, standardise_columns
-from sartre.evidence.graph_checks import about_bound, about_lines, about_roots
+from sartre.evidence.graph_checks import about_bound, about_lines, about_roots, about_unchecked
 from sartre.evidence.table_checks import (
     FEW_VALUES,
     about_codes,
@@ -141,6 +141,7 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
         *about_groups(table, numbers),
         *_about_variances(by_variance, n_paths),
         *about_lines(model, table, mechanisms, nodes),
+        *about_unchecked(model, table),
         *about_roots(model),
         *about_bound(model),
     ]

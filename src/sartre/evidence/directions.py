@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sartre.data.table import standardise_columns
+from sartre.evidence.table_checks import FEW_VALUES
 from sartre.graph.paths import transitive_closure
 from sartre.knowledge.precedence import obeyed
 from sartre.order.search.blocks import blocks_of_rows
@@ -71,10 +72,22 @@ def confidence(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
     return 1 / (1 + np.exp(-np.clip(evidence, -1000, 1000) / 2))
 
 
+class Weighing(NamedTuple):
+    """The evidence for the direction of each edge, in nats (NaN where it was not weighed), and the best order found."""
+
+    evidence: NDArray[np.float64]
+    order: list[int]
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the evidence speaks against the direction of any edge as clearly as it must to decide one."""
+        return bool((self.evidence < -DECIDED).any())
+
+
 def weigh_directions(
     table: Table, order: Sequence[int], edges: Sequence[tuple[int, int]], before: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return the evidence for the direction of each edge, in nats; NaN where it was not weighed.
+) -> Weighing:
+    """Weigh the direction of each edge.
 
     Parameters
     ----------
@@ -95,18 +108,19 @@ def weigh_directions(
     >>> b = np.tanh(2 * a) + rng.normal(size=500) / 3
     >>> c = b + rng.normal(size=500)
     >>> table = as_table(np.column_stack([a, b, c]))
-    >>> weigh_directions(table, [0, 1, 2], [(0, 1)], np.zeros((3, 3), bool)) > DECIDED
+    >>> weigh_directions(table, [0, 1, 2], [(0, 1)], np.zeros((3, 3), bool)).evidence > DECIDED
     array([ True])
     """
-    evidence = np.full(len(edges), np.nan)
+    evidence, better = np.full(len(edges), np.nan), list(order)
     varied = np.flatnonzero(~table.constant)
     place = {int(j): k for k, j in enumerate(varied)}
     asked = [(k, place[i], place[j]) for k, (i, j) in enumerate(edges) if i in place and j in place]
     if not asked:
-        return evidence
-    known = before[np.ix_(varied, varied)]
-    scales = _Scales(table.select(varied), [place[j] for j in order if j in place], known)
+        return Weighing(evidence, better)
+    start = [place[j] for j in order if j in place]
     try:
+        scales = _Scales(table.select(varied), start, before[np.ix_(varied, varied)])
+        better = [*(j for j in order if j not in place), *varied[scales.order].tolist()]
         for done, (k, i, j) in enumerate(asked, start=1):
             evidence[k] = scales.weigh(i, j).agreed
             logger.info("directions: %d of %d edges weighed", done, len(asked))
@@ -117,7 +131,13 @@ def weigh_directions(
             UserWarning,
             stacklevel=3,
         )
-    return evidence
+    return Weighing(evidence, obeyed(np.array(better), before).tolist())
+
+
+def unweighable(table: Table) -> set[int]:
+    """Return the columns whose directions say nothing: categories, missing or imputed values, and few distinct ones."""
+    few = np.array([len(np.unique(column)) < FEW_VALUES for column in table.values.T])  # no continuous noise
+    return {*table.nominal, *np.flatnonzero(few | table.incomplete).tolist()}
 
 
 def direction_columns(evidence: NDArray[np.float64], known: NDArray[np.bool_]) -> dict[str, Any]:
@@ -132,12 +152,13 @@ def direction_columns(evidence: NDArray[np.float64], known: NDArray[np.bool_]) -
 
     Examples
     --------
-    >>> direction_columns(np.array([9.0, 1.0, np.nan, np.nan]), np.array([False, False, False, True]))["direction"]
+    >>> found = direction_columns(np.array([9.0, 1.0, np.nan, np.nan]), np.array([False, False, False, True]))
+    >>> found["direction"].tolist()
     ['decided', 'undecided', 'unchecked', 'known']
     """
     weighed = np.where(evidence > DECIDED, "decided", np.where(np.isnan(evidence), "unchecked", "undecided"))
     return {
-        "direction": np.where(known, "known", weighed).tolist(),
+        "direction": np.where(known, "known", weighed).astype(object),
         "direction_confidence": np.where(known, 1.0, confidence(evidence)),
         "direction_evidence": np.where(known, np.nan, evidence),
     }
@@ -159,6 +180,11 @@ class _Scales:
         self._climb.run(order)
         self._best = self._climb.order
         self._needs, _ = self._climb.needs(self._best)
+
+    @property
+    def order(self) -> list[int]:
+        """The best order near to the given one."""
+        return self._best
 
     def weigh(self, i: int, j: int) -> Weighed:
         """Return the evidence for i -> j."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sartre.evidence.directions import MOST_COLUMNS_WEIGHED, unweighable
+from sartre.evidence.table_checks import FEW_VALUES
 from sartre.knowledge.template import TEMPLATE_NAME, likely_roots
 from sartre.prune.mechanisms import parent_columns
 from sartre.settings import listed
@@ -21,26 +23,51 @@ if TYPE_CHECKING:
     from sartre.steps import Mechanism
 
 STRAIGHT = 0.98  # squared correlation of a curve with its line
+LITTLE_EVIDENCE = 2.0  # nats: with more, an undecided edge does not look the same in both directions
 PERHAPS_NORMAL = 0.01  # p-value of the test of normal noise
 VAGUE_SHARE = 1 / 3  # of the edges that may be false before the bound says nothing
 
 
 def about_lines(model: Any, table: Table, mechanisms: Mapping[str, Mechanism], nodes: pd.DataFrame) -> list[str]:
-    """Name the edges that are straight lines with normal noise at both ends, and whose direction is undecided."""
+    """Name the edges that are straight lines with normal noise at both ends, and look the same in both directions."""
     edges = getattr(model, "edges_", None)
     if edges is None or "direction" not in edges:
         return []
     normal = nodes["normality"] > PERHAPS_NORMAL
     shown = []
-    for source, target in edges.loc[edges["direction"] == "undecided", ["source", "target"]].itertuples(index=False):
+    alike = (edges["direction"] == "undecided") & (edges["direction_evidence"].abs() <= LITTLE_EVIDENCE)
+    for source, target in edges.loc[alike, ["source", "target"]].itertuples(index=False):
         if normal[source] and normal[target] and _is_line(table, model.graph_, mechanisms[target], source, target):
-            shown.append(f"{source} -> {target}")
+            shown.append(f"{source} -- {target}")
     if not shown:
         return []
     message = (
-        f"Some relations are straight lines with normal noise: {listed(shown)}. They look the same in both directions, "
-        "so no amount of data decides these arrows. State directions that you know in 'knowledge', or read the graph "
-        "without them ('pdag_')."
+        f"Some relations look like straight lines with normal noise: {listed(shown)}. Such relations are the same in "
+        "both directions, so that more rows would hardly decide these arrows. State directions that you know in "
+        "'knowledge', or read the graph without them ('pdag_')."
+    )
+    return [message]
+
+
+def about_unchecked(model: Any, table: Table) -> list[str]:
+    """Say how many directions were not checked, and why."""
+    edges = getattr(model, "edges_", None)
+    if edges is None or "direction" not in edges or not (edges["direction"] == "unchecked").any():
+        return []
+    unchecked = edges[edges["direction"] == "unchecked"]
+    odd = {table.names[j] for j in unweighable(table)}
+    named = sorted(odd & {*unchecked["source"], *unchecked["target"]}, key=table.names.index)
+    others = ~(unchecked["source"].isin(odd) | unchecked["target"].isin(odd))
+    if not getattr(model, "directions", True):
+        reasons = ["'directions' is False"]
+    elif len(table.names) > MOST_COLUMNS_WEIGHED:
+        reasons = [f"there are more than {MOST_COLUMNS_WEIGHED} columns"]
+    else:
+        few = f"there are categories, missing values or fewer than {FEW_VALUES} distinct values in {listed(named)}"
+        reasons = [*([few] if named else []), *(["the weighing was interrupted"] if others.any() else [])]
+    message = (
+        f"The directions of {len(unchecked)} of {len(edges)} edges were not checked, because {' and '.join(reasons)}. "
+        "Read these edges as lines ('pdag_'), or state directions that you know in 'knowledge'."
     )
     return [message]
 
@@ -62,18 +89,21 @@ def _is_line(table: Table, graph: Dag, mechanism: Mechanism, source: str, target
 def about_roots(model: Any) -> list[str]:
     """Name columns such as age and sex that have a cause in the graph, unless it was known."""
     graph, edges = model.graph_, getattr(model, "edges_", None)
-    known: set[tuple[str, str]] = set()
+    said: dict[tuple[str, str], str] = {}
     if edges is not None and "direction" in edges:
-        settled = edges.loc[edges["direction"] == "known", ["source", "target"]]
-        known = set(settled.itertuples(index=False, name=None))
+        said = dict(zip(zip(edges["source"], edges["target"], strict=True), edges["direction"], strict=True))
     roots = set(likely_roots(graph.names))
-    wrong = [f"{a} -> {b}" for a, b in graph.edges if b in roots and a not in roots and (a, b) not in known]
+    wrong = [
+        f"{a} {'--' if said.get((a, b)) in ('undecided', 'unchecked') else '->'} {b}"
+        for a, b in graph.edges
+        if b in roots and a not in roots and said.get((a, b)) != "known"
+    ]
     if not wrong:
         return []
     message = (
-        f"In the graph, something causes what is settled at birth or by the calendar: {listed(wrong)}. These arrows "
-        "are hardly right, and others may be wrong because of them. Say so in 'knowledge', as roots or in the first "
-        f"tier ({TEMPLATE_NAME}, which the command line writes, is a start)."
+        "In the learnt order, something comes before what is settled at birth or by the calendar, and acts on it: "
+        f"{listed(wrong)}. This is hardly right, and other arrows may be wrong because of it. Say so in 'knowledge', "
+        f"as roots or in the first tier ({TEMPLATE_NAME}, which the command line writes, is a start)."
     )
     return [message]
 
@@ -86,6 +116,6 @@ def about_bound(model: Any) -> list[str]:
     message = (
         f"{n_edges} edges were found, and about {bound:.2g} would be found if no column depended on another: that is "
         "more than a third of them, so this bound says nothing here. Lower the 'level' of the tests, or use "
-        "'stability'."
+        "'certify'."
     )
     return [message]

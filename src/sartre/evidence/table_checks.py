@@ -42,10 +42,11 @@ def about_samples(table: Table, copies: Sequence[tuple[str, str]]) -> list[str]:
         messages.append(
             f"Some columns are copies of each other: {shown}. Which of them has an edge is arbitrary. Keep one of each."
         )
+    constant = table.constant
     few = [
         name
         for j, name in enumerate(table.names)
-        if j in table.levels or len(np.unique(table.values[:, j])) < FEW_VALUES
+        if not constant[j] and (j in table.levels or len(np.unique(table.values[:, j])) < FEW_VALUES)
     ]
     if few:
         messages.append(

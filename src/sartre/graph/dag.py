@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sartre.compute.files import reading, write_text_atomically
+from sartre.compute.files import write_text_atomically
 from sartre.data.checks import check_unique, default_names
 from sartre.data.labels import by_label
 from sartre.graph import formats
@@ -114,17 +114,7 @@ class Dag:
     @classmethod
     def read(cls, path: str | Path, fmt: GraphFormat | None = None) -> Dag:
         """Read a graph from a file in one of the formats of `sartre.graph.formats`, chosen by the file extension."""
-        path = Path(path)
-        fmt = formats.format_of(path) if fmt is None else fmt
-        try:
-            with reading(path), path.open(encoding="utf-8-sig", newline="") as file:  # a name may contain \r
-                return cls._parsed(fmt.read(file.read()))
-        except OSError:
-            raise
-        except (ValueError, TypeError) as error:  # invalid JSON or UTF-8 is a ValueError
-            raise ValueError(f"'{path}': {error}") from None
-        except Exception:  # noqa: BLE001 - a parser may raise anything on a malformed file
-            raise ValueError(f"'{path}' does not hold a graph in the {path.suffix} format; write it again.") from None
+        return formats.read_file(path, fmt, cls._parsed)
 
     def write(self, path: str | Path, fmt: GraphFormat | None = None) -> None:
         """Write the graph to a file in one of the formats of `sartre.graph.formats`, chosen by the file extension."""
@@ -208,16 +198,21 @@ class Dag:
             self._names, [edge for edge in self.edges if edge not in lines], sorted(lines, key=self.edges.index)
         )
 
-    def d_separated(self, first: Iterable[str], second: Iterable[str], given: Iterable[str] = ()) -> bool:
+    def d_separated(
+        self, first: str | Iterable[str], second: str | Iterable[str], given: str | Iterable[str] = ()
+    ) -> bool:
         """Return whether two sets of variables are independent, given a third, in every distribution of the graph.
+
+        A set of one variable may be given by its name.
 
         Examples
         --------
         >>> dag = Dag.from_edges([("rain", "wet"), ("sprinkler", "wet")])
-        >>> dag.d_separated(["rain"], ["sprinkler"]), dag.d_separated(["rain"], ["sprinkler"], ["wet"])
+        >>> dag.d_separated("rain", "sprinkler"), dag.d_separated(["rain"], ["sprinkler"], ["wet"])
         (True, False)
         """
-        sets = [[self._position(name) for name in names] for names in (first, second, given)]
+        named = ([names] if isinstance(names, str) else names for names in (first, second, given))
+        sets = [[self._position(name) for name in names] for names in named]
         return separated(self._adjacency.astype(bool), *sets)
 
     def reindex(self, names: Sequence[str]) -> Dag:

@@ -89,11 +89,24 @@ def _reached(edges: NDArray[np.bool_], start: set[int]) -> set[int]:
     return reached
 
 
-def orientations(adjacency: NDArray[np.bool_], free: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.bool_]]:
+def orientations(
+    adjacency: NDArray[np.bool_],
+    free: Sequence[tuple[int, int]],
+    before: NDArray[np.bool_] | None = None,
+    forbidden: NDArray[np.bool_] | None = None,
+) -> Iterator[NDArray[np.bool_]]:
     """Yield the graphs in which some edges may be turned, the given graph first; those last in `free` turn first.
 
     None has a cycle, or an effect of two causes that are not joined where the given graph has none: of that, unlike of
     a direction alone, the data would know. The search ends after a bounded number of steps.
+
+    Parameters
+    ----------
+    adjacency : boolean array of shape (d, d)
+    free : sequence of (cause, effect)
+        Edges of the graph that may be turned.
+    before, forbidden : boolean arrays of shape (d, d), optional
+        What is known, and obeyed by the graph: row precedes column, and edges that no graph has.
 
     Examples
     --------
@@ -106,12 +119,16 @@ def orientations(adjacency: NDArray[np.bool_], free: Sequence[tuple[int, int]]) 
     start = given.copy()
     for i, j in free:
         start[i, j] = False
+    nothing = np.zeros_like(given)
+    later, excluded = (nothing if known is None else np.asarray(known) for known in (before, forbidden))
     tried = count()
 
     def fits(graph: NDArray[np.bool_], cause: int, effect: int) -> bool:
+        if excluded[cause, effect]:
+            return False
         rivals = np.flatnonzero(graph[:, effect] & ~joined[cause])
         known = given[cause, effect] & given[rivals, effect]
-        return bool(np.all(known | (rivals == cause))) and cause not in _reached(graph, {effect})
+        return bool(np.all(known | (rivals == cause))) and cause not in _reached(graph | later, {effect})
 
     def placed(graph: NDArray[np.bool_], rest: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.bool_]]:
         if not rest:

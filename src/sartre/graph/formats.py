@@ -10,14 +10,15 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
+from sartre.compute.files import reading
 from sartre.data.checks import check_unique
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+Graph = TypeVar("Graph")
 CONVENTION = "source -> target"
+WITHOUT_DIRECTION = ("undecided", "unchecked")  # values of ``direction`` in the edges of a run
 _NOT_DAGITTY = re.compile(r"[\x00-\x1f\x7f]")
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML reads \r as a new line
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")  # a spreadsheet runs a cell that begins with one of these signs
@@ -25,21 +26,24 @@ _DEFAULTS = {"node", "edge", "graph"}  # before brackets these are not variables
 
 
 class Parsed(NamedTuple):
-    """The content of a text: the variables in order of appearance, and the edges."""
+    """The content of a text: the variables in order of appearance, the edges, and those of them without a direction."""
 
     names: list[str]
     edges: list[tuple[str, str]]
+    lines: Sequence[tuple[str, str]] = ()
 
 
 class GraphFormat(NamedTuple):
     """How graphs are written, ``write(names, edges)``, and read, ``read(text)``.
 
-    lists_all: whether the text names variables without an edge.
+    lists_all: whether the text names variables without an edge. write_lines: ``write_lines(names, arrows, lines)``, if
+    the format knows edges without a direction.
     """
 
     write: Callable[[Sequence[str], Sequence[tuple[str, str]]], str]
     read: Callable[[str], Parsed]
     lists_all: bool = True
+    write_lines: Callable[[Sequence[str], Sequence[tuple[str, str]], Sequence[tuple[str, str]]], str] | None = None
 
 
 class _Language(NamedTuple):
@@ -153,9 +157,12 @@ def of_networkx(graph: Any) -> Parsed:
     return Parsed([str(node) for node in graph.nodes()], [(str(a), str(b)) for a, b in graph.edges()])
 
 
-def to_plain(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def to_plain(
+    names: Sequence[str], edges: Iterable[tuple[str, str]], lines: Iterable[tuple[str, str]] = ()
+) -> dict[str, Any]:
     """Return plain lists, ready for JSON; the convention is spelled out in the result."""
     listed = [{"source": source, "target": target} for source, target in edges]
+    listed += [{"source": source, "target": target, "direction": WITHOUT_DIRECTION[0]} for source, target in lines]
     return {"convention": CONVENTION, "nodes": list(names), "edges": listed}
 
 
@@ -174,7 +181,8 @@ def from_plain(data: Any) -> Parsed:
     for edge in edges:
         if not (isinstance(edge, dict) and {"source", "target"} <= {*edge}):
             raise ValueError(f"A stored graph must have 'edges' with a source and a target each. Got {edge!r:.40}.")
-    return Parsed(nodes, [(edge["source"], edge["target"]) for edge in edges])
+    lines = [(edge["source"], edge["target"]) for edge in edges if edge.get("direction") in WITHOUT_DIRECTION]
+    return Parsed(nodes, [(edge["source"], edge["target"]) for edge in edges], lines)
 
 
 def read_json(text: str) -> Parsed:
@@ -185,6 +193,11 @@ def read_json(text: str) -> Parsed:
         raise ValueError(
             "A stored graph must have few brackets within brackets. Got too many; write it again."
         ) from None
+
+
+def write_json(names: Sequence[str], edges: Iterable[tuple[str, str]], lines: Iterable[tuple[str, str]] = ()) -> str:
+    """Return a graph as JSON with the keys of `to_plain`."""
+    return json.dumps(to_plain(names, edges, lines), indent=2, ensure_ascii=False) + "\n"
 
 
 def _convention(data: Any) -> Any:
@@ -234,9 +247,10 @@ def edge_list(separator: str) -> GraphFormat:
         if any(None in row for row in rows):
             raise ValueError("A table of edges must have as many values in every line as names in the first line.")
         edges = [(_unescaped(row["source"] or ""), _unescaped(row["target"] or "")) for row in rows]
+        lines = [edge for edge, row in zip(edges, rows, strict=True) if row.get("direction") in WITHOUT_DIRECTION]
         if any("" in edge for edge in edges):
             raise ValueError("it has an edge without a source or a target; name both.")
-        return Parsed(list(dict.fromkeys(name for edge in edges for name in edge)), edges)
+        return Parsed(list(dict.fromkeys(name for edge in edges for name in edge)), edges, lines)
 
     return GraphFormat(write, read, lists_all=False)
 
@@ -335,17 +349,14 @@ def _name(token: str, language: _Language) -> str:
 
 
 FORMATS = {
-    ".json": GraphFormat(
-        lambda names, edges: json.dumps(to_plain(names, edges), indent=2, ensure_ascii=False) + "\n",
-        read_json,
-    ),
+    ".json": GraphFormat(write_json, read_json, write_lines=write_json),
     ".csv": edge_list(","),
     ".tsv": edge_list("\t"),
-    ".dot": GraphFormat(write_dot, read_dot),
-    ".gv": GraphFormat(write_dot, read_dot),
+    ".dot": GraphFormat(write_dot, read_dot, write_lines=write_dot),
+    ".gv": GraphFormat(write_dot, read_dot, write_lines=write_dot),
     ".gml": GraphFormat(write_gml, read_gml),
     ".graphml": GraphFormat(write_graphml, read_graphml),
-    ".dagitty": GraphFormat(write_dagitty, read_dagitty),
+    ".dagitty": GraphFormat(write_dagitty, read_dagitty, write_lines=write_dagitty),
 }
 
 
@@ -354,3 +365,18 @@ def format_of(path: Path) -> GraphFormat:
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"The name of a graph file must end in one of {', '.join(FORMATS)}. Got '{path}' instead.")
     return FORMATS[path.suffix.lower()]
+
+
+def read_file(path: str | Path, fmt: GraphFormat | None, build: Callable[[Parsed], Graph]) -> Graph:
+    """Return what `build` makes of a file in a format, by default that of its extension; every error names the file."""
+    path = Path(path)
+    fmt = format_of(path) if fmt is None else fmt
+    try:
+        with reading(path), path.open(encoding="utf-8-sig", newline="") as file:  # a name may contain \r
+            return build(fmt.read(file.read()))
+    except OSError:
+        raise
+    except (ValueError, TypeError) as error:  # invalid JSON or UTF-8 is a ValueError
+        raise ValueError(f"'{path}': {error}") from None
+    except Exception:  # noqa: BLE001 - a parser may raise anything on a malformed file
+        raise ValueError(f"'{path}' does not hold a graph in the {path.suffix} format; write it again.") from None

@@ -11,12 +11,14 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from sartre.data.checks import check_unique
+from sartre.data.checks import check_unique, default_names
 from sartre.graph import formats
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import networkx as nx
 
 _REPR_EDGES = 12
@@ -58,9 +60,41 @@ class Pdag:
     def __init__(
         self, names: Sequence[str], arrows: Iterable[tuple[str, str]] = (), lines: Iterable[tuple[str, str]] = ()
     ) -> None:
-        check_unique(names)
-        self._names, self._arrows, self._lines = list(names), list(arrows), list(lines)
+        self._names = [str(name) for name in names]
+        check_unique(self._names)
+        self._arrows, self._lines = ([(str(a), str(b)) for a, b in edges] for edges in (arrows, lines))
         self._check_edges()
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike, names: Sequence[str] | None = None) -> Pdag:
+        """Read a matrix such as `adjacency`: 1 where row -> column, and both ways round for a line.
+
+        Examples
+        --------
+        >>> Pdag.from_matrix([[0, 1, 0], [1, 0, 1], [0, 0, 0]], ["a", "b", "c"])
+        Pdag: 3 variables, 1 arrows, 1 lines
+          b -> c
+          a -- b
+        """
+        joined = np.asarray(matrix) != 0
+        if joined.ndim != 2 or joined.shape[0] != joined.shape[1]:
+            raise ValueError(f"'matrix' must be square, with one row per variable. Got shape {joined.shape}.")
+        labels = list(default_names(len(joined)) if names is None else names)
+        arrows, lines = (
+            [(labels[i], labels[j]) for i, j in np.argwhere(edges)]
+            for edges in (joined & ~joined.T, np.triu(joined & joined.T))
+        )
+        return cls(labels, arrows, lines)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Pdag:
+        """Read the graph.json or edges.csv of a run, with lines where directions are neither decided nor known."""
+        return formats.read_file(path, None, cls._parsed)
+
+    @classmethod
+    def _parsed(cls, parsed: formats.Parsed) -> Pdag:
+        lines = dict.fromkeys(parsed.lines)
+        return cls(parsed.names, [edge for edge in dict.fromkeys(parsed.edges) if edge not in lines], lines)
 
     @property
     def names(self) -> list[str]:

@@ -34,6 +34,10 @@ class Constraints:
         """Edges that are left to the data: neither required nor excluded."""
         return ~(self.forbidden | self.required | self.before.T | np.eye(len(self.names), dtype=bool))
 
+    def settles(self, cause: int, effect: int) -> bool:
+        """Return whether the direction of an edge is known: it must not point the other way."""
+        return bool(self.before[cause, effect] or self.forbidden[effect, cause])
+
     def check_order(self, order: NDArray[np.intp], step: str) -> None:
         """Refuse an order that contradicts the knowledge, naming the step that made it."""
         if not self.before.any():

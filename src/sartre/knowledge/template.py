@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 TEMPLATE_NAME = "knowledge-template.toml"
 ROOT_WORDS = {"age", "sex", "gender", "birth", "born", "birthday", "birthdate", "birthyear", "dob"}
 ROOT_WORDS |= {"ethnicity", "ancestry", "race", "male", "female"}
+CALENDAR_WORDS = {"year", "date", "month", "weekday", "calendar"}  # a name of nothing but these is a root, too
 WORDS_BESIDE = {"a", "the", "of", "in", "at", "is", "date", "day", "month", "year", "years", "yr", "yrs", "y", "months"}
-WORDS_BESIDE |= {"patient", "person", "subject", "participant", "baseline", "group", "code", "number"}
+WORDS_BESIDE |= {"patient", "person", "subject", "participant", "baseline", "group", "code"}
+WORDS_BESIDE |= {"m", "f", "man", "woman", "white", "black", "asian", "hispanic", "other", "unknown"}  # as in sex_M
 # With any other word beside them, as in "birth weight", a name is something else.
 SHOWN_WITHOUT_CAUSE = 30  # columns
 LINE_WIDTH = 100
@@ -34,17 +36,18 @@ OTHERS = """
 
 
 def likely_roots(names: Iterable[str]) -> list[str]:
-    """Return the names of columns that nothing else in a table is likely to cause, such as age and sex.
+    """Return the names of columns that nothing else in a table is likely to cause, such as age, sex and year.
 
     Examples
     --------
-    >>> likely_roots(["Age (years)", "birth_weight", "yearOfBirth", "stage", "SEX"])
-    ['Age (years)', 'yearOfBirth', 'SEX']
+    >>> likely_roots(["Age (years)", "birth_weight", "yearOfBirth", "stage", "sex_M", "Date"])
+    ['Age (years)', 'yearOfBirth', 'sex_M', 'Date']
     """
     found = []
     for name in names:
         words = set(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()))
-        if words & ROOT_WORDS and words <= ROOT_WORDS | WORDS_BESIDE:
+        is_calendar = bool(words) and words <= CALENDAR_WORDS
+        if is_calendar or (words & ROOT_WORDS and words <= ROOT_WORDS | WORDS_BESIDE):
             found.append(name)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from sartre.data.table import Table
+    from sartre.graph.dag import Dag
     from sartre.prune.sartre.pairs import Pair
     from sartre.steps import Mechanism
 
@@ -134,3 +136,48 @@ def edge_table(edges: Iterable[tuple[int, int, float, float, float]], names: Seq
     frame = pd.DataFrame(rows, columns=["source", "target", "strength", "margin", "p_value"])
     numbers = {"strength": np.float64, "margin": np.float64, "p_value": np.float64}
     return frame.astype(numbers).sort_values("strength", ascending=False, kind="stable", ignore_index=True)
+
+
+def edges_of(listed: Any, graph: Dag, pruner: str) -> pd.DataFrame:
+    """Return a pruner's table of edges by name, completed from its graph; refuse one that the graph contradicts.
+
+    Parameters
+    ----------
+    listed : data frame or None
+        ``source`` and ``target`` are names or column numbers; an edge that is not listed gets a row without evidence.
+    graph : Dag
+    pruner : str
+        Its name, for errors.
+
+    Examples
+    --------
+    >>> from sartre.graph import Dag
+    >>> edges_of(pd.DataFrame({"source": [0], "target": [1]}), Dag.from_edges([("a", "b")]), "Mine")
+      source target
+    0      a      b
+    """
+    if listed is not None and not isinstance(listed, pd.DataFrame):
+        raise TypeError(
+            f"{pruner}.fit must set 'edges_' to a data frame with the columns source and target, or to None. Got "
+            f"{type(listed).__name__} instead."
+        )
+    if listed is None or not {"source", "target"} <= set(listed.columns):
+        return edge_table(((i, j, np.nan, np.nan, np.nan) for i, j in np.argwhere(graph.adjacency)), graph.names)
+    pairs = [tuple(_name_of(end, graph.names) for end in pair) for pair in listed[["source", "target"]].to_numpy()]
+    strange = [pair for pair in pairs if pair not in set(graph.edges)]
+    if strange:
+        raise ValueError(
+            f"{pruner}.fit must set 'edges_' to the edges of 'adjacency_matrix_'. Got {' -> '.join(strange[0])}, which "
+            "the matrix does not have. Build one from the other."
+        )
+    rest = pd.DataFrame([edge for edge in graph.edges if edge not in set(pairs)], columns=["source", "target"])
+    if listed.empty:
+        return rest.reindex(columns=listed.columns)
+    named = listed.assign(source=[a for a, _ in pairs], target=[b for _, b in pairs])
+    return pd.concat([named, rest], ignore_index=True) if len(rest) else named
+
+
+def _name_of(item: Any, names: Sequence[str]) -> str:
+    """Return the name of a variable that is given by its name or its number."""
+    is_number = isinstance(item, Integral) and 0 <= int(item) < len(names)
+    return names[int(item)] if is_number else str(item)

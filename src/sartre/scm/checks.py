@@ -91,13 +91,20 @@ def warn_outside(name: str, values: NDArray[np.float64] | float, data: NDArray[n
         )
 
 
-def warn_undecided(cause: str, outcome: str, n_others: int, undecided: Sequence[tuple[str, str]]) -> None:
-    """Warn if an effect depends on the directions of edges that are not decided."""
-    if n_others:
+def warn_undecided(
+    cause: str, outcome: str, n_graphs: int, undecided: Sequence[tuple[str, str]], unchecked: Sequence[tuple[str, str]]
+) -> None:
+    """Warn that an effect depends on the directions of edges that are not decided, or were not checked."""
+    doubts = [
+        f"arrows that {why}: {listed(f'{a} -- {b}' for a, b in edges)}"
+        for why, edges in (("the data do not decide", undecided), ("were not checked", unchecked))
+        if edges
+    ]
+    if doubts:
         warnings.warn(
-            f"The effect of '{cause}' on '{outcome}' depends on arrows that the data do not decide: "
-            f"{listed(f'{a} -- {b}' for a, b in undecided)}. The columns 'lowest' and 'highest' give its range over "
-            f"{n_others + 1} graphs that they allow. If you know a direction, say so in 'knowledge'.",
+            f"The effect of '{cause}' on '{outcome}' depends on {', and on '.join(doubts)}. The columns 'lowest' and "
+            f"'highest' give its range over {n_graphs} graphs that they allow. If you know a direction, say so in "
+            "'knowledge'.",
             UserWarning,
             stacklevel=3,
         )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -14,18 +12,13 @@ from numpy.typing import NDArray
 
 from sartre.data.table import Table
 from sartre.graph.dag import Dag
-from sartre.graph.equivalence import orientations
 from sartre.graph.paths import transitive_closure
-from sartre.prune.mechanisms import fit_mechanisms
-from sartre.scm.equations import draw, propagate, refitted, with_mechanisms
+from sartre.scm.equations import draw, propagate, refitted
 
 if TYPE_CHECKING:
-    from sartre.scm.checks import Pair
     from sartre.scm.model import StructuralModel
 
 logger = logging.getLogger(__name__)
-MOST_GRAPHS = 100  # that the undecided arrows allow, for which an effect is computed
-MOST_TRIED = 2000  # graphs that are looked at for those: many differ only in what the effect does not depend on
 _BOOTSTRAP = 256  # starts the spawn key of a replicate; keys of variables are bytes of their names, which are smaller
 
 
@@ -63,54 +56,6 @@ def mean_outcomes(
         values = propagate(held, units, values, None if values is None else downstream)
         means.append(float(values[:, model.names.index(outcome)].mean()))
     return np.array(means)
-
-
-def alternatives(model: StructuralModel, cause: str, outcome: str) -> Iterator[StructuralModel]:
-    """Yield the model of each graph that the undecided arrows allow besides its own, as far as an effect depends on it.
-
-    At most 100 different ones are fitted, those first in which arrows near the cause or the outcome are turned.
-    """
-    graph, names = model.graph.adjacency.astype(bool), model.names
-    place = {name: k for k, name in enumerate(names)}
-    steps = _steps_from(graph | graph.T, [place[cause], place[outcome]])
-    free = [(place[a], place[b]) for a, b in model.undecided]
-    free.sort(key=lambda edge: (-min(steps[list(edge)]), edge))
-    seen = {_equations(without_causes(model, cause, outcome).graph)}
-    for adjacency in islice(orientations(graph, free), MOST_TRIED):
-        dag = Dag(adjacency, names)
-        other = without_causes(replace(model, graph=dag, pairs=_pairs_of(model, dag)), cause, outcome)
-        if _equations(other.graph) in seen:
-            continue
-        if len(seen) == MOST_GRAPHS:
-            return
-        seen.add(_equations(other.graph))
-        unchanged = [name for name in other.names if _parents(other, name) == _parents(model, name)]
-        same = {name: model.mechanisms[name] for name in unchanged}
-        yield with_mechanisms(other, fit_mechanisms(other.table, other.graph, other.pairs, same))
-
-
-def _parents(model: StructuralModel, name: str) -> set[str]:
-    return set(model.graph.parents(name))
-
-
-def _equations(graph: Dag) -> frozenset[tuple[str, str]]:
-    return frozenset([*graph.edges, *((name, name) for name in graph.names)])
-
-
-def _pairs_of(model: StructuralModel, graph: Dag) -> tuple[Pair, ...]:
-    """Return the pairs of a model whose members are still parents of their target."""
-    return tuple(pair for pair in model.pairs if set(pair[:2]) <= set(graph.parents(pair[2])))
-
-
-def _steps_from(joined: NDArray[np.bool_], start: list[int]) -> NDArray[np.intp]:
-    """Return how many edges each variable is away from the nearest of some."""
-    steps, here = np.full(len(joined), len(joined)), np.zeros(len(joined), dtype=bool)
-    here[start] = True
-    for distance in range(len(joined)):
-        new = here & (steps == len(joined))
-        steps[new] = distance
-        here = joined[new].any(axis=0)
-    return steps
 
 
 def bootstrapped(

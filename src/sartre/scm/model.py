@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from sartre.compute.parallel import blas_threads
 from sartre.data.checks import as_table
 from sartre.graph.dag import Dag
+from sartre.scm.alternatives import OpenDirections, alternatives
 from sartre.scm.checks import check_pairs, check_value, read_rows, warn_outside, warn_undecided
-from sartre.scm.effects import alternatives, bootstrapped, mean_outcomes, without_causes
+from sartre.scm.effects import bootstrapped, mean_outcomes, without_causes
 from sartre.scm.equations import Units, draw, fitted, predict, propagate, with_mechanisms
 from sartre.settings import check_number, position_of, seed_of
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Intervention: TypeAlias = float | NDArray[np.float64] | Callable[[NDArray[np.float64]], Any]
 GRID = np.linspace(0.05, 0.95, 10)  # quantiles of a cause at which its effect is shown: few rows lie beyond
+SAME_EFFECT = 1e-3  # of the outcome's standard deviation: by less, the effects in two graphs may differ by chance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,8 +53,8 @@ class StructuralModel:
     pairs : tuple of (first, second, target)
     interventions : dict
         The interventions made by `do`, by name.
-    undecided : tuple of (source, target)
-        Edges of the graph whose direction is not certain; `effect` says what hangs on them.
+    directions : OpenDirections, optional
+        Which directions are not certain; `effect` says what depends on them. An intervention does not settle them.
 
     Examples
     --------
@@ -72,7 +74,7 @@ class StructuralModel:
     predicted: NDArray[np.float64]
     pairs: tuple[Pair, ...] = ()
     interventions: dict[str, Intervention] = field(default_factory=dict)
-    undecided: tuple[tuple[str, str], ...] = ()
+    directions: OpenDirections | None = None
 
     @classmethod
     def fit(cls, X: Any, dag: Dag, pairs: Iterable[Pair] = ()) -> StructuralModel:
@@ -107,10 +109,10 @@ class StructuralModel:
         dag: Dag,
         mechanisms: Mapping[str, Mechanism],
         pairs: Iterable[Pair] = (),
-        undecided: Iterable[tuple[str, str]] = (),
+        directions: OpenDirections | None = None,
     ) -> StructuralModel:
         """Return the model of a graph whose mechanisms are known, by name; `table` has the rows they were fitted to."""
-        model = cls(table, dag, {}, np.empty(0), check_pairs(pairs, dag), undecided=tuple(undecided))
+        model = cls(table, dag, {}, np.empty(0), check_pairs(pairs, dag), directions=directions)
         with blas_threads(1):
             return with_mechanisms(model, mechanisms)
 
@@ -118,6 +120,11 @@ class StructuralModel:
     def names(self) -> list[str]:
         """Names of the variables, in column order."""
         return list(self.table.names)
+
+    @property
+    def held(self) -> list[str]:
+        """Names of the variables that are set regardless of their causes."""
+        return [name for name, value in self.interventions.items() if not callable(value)]
 
     @property
     def residuals(self) -> pd.DataFrame:
@@ -159,11 +166,9 @@ class StructuralModel:
             held[name] = numbers = check_value(name, value)
             warn_outside(name, numbers, self.table.values[:, j])
             adjacency[:, j] = 0
-        graph = Dag(adjacency, self.names)
         return replace(
             self,
-            graph=graph,
-            undecided=tuple(edge for edge in self.undecided if edge in graph.edges),
+            graph=Dag(adjacency, self.names),
             pairs=tuple(pair for pair in self.pairs if pair[2] not in held or callable(held[pair[2]])),
             interventions={**self.interventions, **held},
         )
@@ -238,8 +243,9 @@ class StructuralModel:
         -------
         DataFrame
             ``value``, ``mean``, ``low``, ``high``, and ``lowest`` and ``highest``: the range of the mean over the
-            graphs that the undecided arrows allow (at most 100 of them, and without intervals); a warning says if it
-            is one. Without a directed path, the numbers are the same at each value.
+            graphs that undecided and unchecked arrows allow and that the knowledge does not exclude (at most 100 of
+            them, and without intervals); a warning names the arrows that matter. Without a directed path, the numbers
+            are the same at each value.
 
         Examples
         --------
@@ -261,17 +267,34 @@ class StructuralModel:
             reduced = without_causes(self, cause, outcome)
             mean = mean_outcomes(reduced, cause, outcome, values, n_samples, seed)
             again = bootstrapped(reduced, cause, outcome, values, n_samples, n_bootstrap, seed)
-            others = alternatives(self, cause, outcome) if self.undecided else ()
-            turned = [mean_outcomes(other, cause, outcome, values, n_samples, seed) for other in others]
-        warn_undecided(cause, outcome, len(turned), self.undecided)
-        means = np.array([mean, *turned])
+            others = [
+                (turned, mean_outcomes(other, cause, outcome, values, n_samples, seed))
+                for turned, other in alternatives(self, cause, outcome)
+            ]
+        means = np.array([mean, *(other for _, other in others)])
         if baseline is not None:
             values, means, again = values[:-1], means[:, :-1] - means[:, -1:], again[:, :-1] - again[:, -1:]
+        self._tell_doubts(cause, outcome, [turned for turned, _ in others], means)
         low, high = np.quantile(again, [(1 - level) / 2, (1 + level) / 2], axis=0)
         lowest, highest = means.min(axis=0), means.max(axis=0)
         return pd.DataFrame(
             {"value": values, "mean": means[0], "low": low, "high": high, "lowest": lowest, "highest": highest}
         )
+
+    def _tell_doubts(
+        self, cause: str, outcome: str, turned: list[list[tuple[str, str]]], means: NDArray[np.float64]
+    ) -> None:
+        """Warn if the means (1 + m, k) differ between graphs, and name the edges that are turned where they do."""
+        if self.directions is None:
+            return
+        same = SAME_EFFECT * self.table.values[:, self.names.index(outcome)].std()
+        differs = np.abs(means[1:] - means[0]).max(axis=1) > same
+        matter = {edge for edges, differ in zip(turned, differs, strict=True) if differ for edge in edges}
+        undecided, unchecked = (
+            [edge for edge in edges if edge in matter]
+            for edges in (self.directions.undecided, self.directions.unchecked)
+        )
+        warn_undecided(cause, outcome, len(means), undecided, unchecked)
 
     def _values(self, cause: str, outcome: str, at: Any, baseline: float | None) -> NDArray[np.float64]:
         """Return the values of a cause at which its effect is computed, with the baseline last."""

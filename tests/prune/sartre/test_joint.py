@@ -1,4 +1,5 @@
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -161,6 +162,17 @@ def test_more_rows_than_a_process_sees():
 def test_setting_is_checked(value):
     with pytest.raises(ValueError, match="'joint' parameter of SARTRE must be True, False or 'auto'"):
         SARTRE(joint=value).fit(joint_table(50), range(5))
+
+
+@pytest.mark.parametrize("settings", [{"joint": False}, {"penalty": 0.1}])
+def test_a_device_on_which_nothing_runs_is_not_looked_for(settings, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    SARTRE(device="cuda", **settings).fit(X, [0, 1])
+    with pytest.raises(ValueError, match=r"'device' parameter of SARTRE must be 'cpu' or 'cuda'. Got 'gpu' instead"):
+        SARTRE(device="gpu", **settings).fit(X, [0, 1])
+    with pytest.raises(ImportError, match="needs PyTorch"):
+        SARTRE(device="cuda").fit(X, [0, 1])
 
 
 def test_setting_needs_the_automatic_penalty():

@@ -8,6 +8,7 @@ A process takes a fit of its own for every set of predecessors, so that only sho
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,8 @@ from sartre.process.likelihood import Candidate, gathered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+logger = logging.getLogger(__name__)
 
 
 class ProcessScores:
@@ -56,6 +59,7 @@ class ProcessScores:
             chosen = np.array([j for j in range(len(self._fits)) if inside >> j & 1], dtype=np.intp)
             fitted = self._fits[target].fit(chosen, even_weights(len(chosen)), POLISH_STEPS)
             self._known[target, inside] = -2 * fitted.value / self._n
+            logger.info("order: %d processes fitted to compare orders", len(self._known))
         return self._known[target, inside]
 
 

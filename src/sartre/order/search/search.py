@@ -131,15 +131,19 @@ class OrderSearch(BaseEstimator):
     @property
     def step_tags(self) -> StepTags:
         """What this step is."""
+        return StepTags(seeks_likelihood=self.scale == "standard", takes_experiments=True, costs=self._costs())
+
+    def _costs(self) -> tuple[Cost, ...] | None:
+        """Return the costs of starts and search; None where they were not measured."""
         if self.effort == "thorough":
-            return StepTags(takes_experiments=True)  # ten times as long or more; not measured
+            return None  # ten times as long or more
         costs: list[Cost] = []
         for start in self._starts():
             own = tags_of(start).costs
             if own is None:
-                return StepTags(takes_experiments=True)
+                return None
             costs += own if hasattr(start, "n_jobs") else [cost._replace(serial=True) for cost in own]
-        return StepTags(takes_experiments=True, costs=(*costs, Cost("OrderSearch", serial=True)))
+        return (*costs, Cost("OrderSearch", serial=True))
 
     def fit(self, X: Any, before: Any = None) -> OrderSearch:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""

@@ -39,7 +39,7 @@ FIRST_ROWS, ALL_ROWS = 1000, 2000  # that a process sees: at first, and where th
 CHECKED_ROWS = 20_000  # in which a parent that a process removes must make no difference
 BRIEF_FIRST_ROWS, BRIEF_ROWS = 400, 800  # the same with joint="auto"
 MOST_COLUMNS = 50  # of a table in which joint="auto" looks for joint effects
-MOST_EVALUATIONS = 1000  # at BRIEF_ROWS, that joint="auto" plans for a table: some ten seconds
+MOST_EVALUATIONS = 1000  # at BRIEF_ROWS, that joint="auto" plans for a table: 3 to 25 seconds
 EVALUATIONS = 6  # per candidate of a target on which a process decides, on average
 LOOKED = 50  # evaluations per target at the first rows, on average
 FEWEST_JOINT_ROWS = 200  # with fewer the process was never tried

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sartre.additive.bases.trees import embedding_of
 from sartre.additive.lasso import GAP_TOL
-from sartre.compute.devices import check_device
+from sartre.compute.devices import DEVICES, check_device
 from sartre.compute.parallel import spread
 from sartre.data.checks import as_table
 from sartre.data.row_dependence import dependence_between_rows, warn_about_dependent_rows
@@ -46,8 +46,8 @@ from sartre.prune.sartre.select import (
     warn_about_repeats,
     without_repeats,
 )
-from sartre.settings import check_jobs_and_seed, check_number, sample_seed, seed_of
-from sartre.steps import Cost, StepTags
+from sartre.settings import check_choice, check_jobs_and_seed, check_number, sample_seed, seed_of
+from sartre.steps import Cost, StepTags, with_defaults
 
 if TYPE_CHECKING:
     from sartre.additive.bases.trees import Embedding
@@ -133,7 +133,7 @@ class SARTRE(BaseEstimator):
         With ``penalty="auto"``, whether Gaussian processes of all candidates look for parents that act jointly, five or
         seven at once, and for those that only stood for a misfit. With True they see 2,000 rows and 25 candidates per
         target at most, and take one second per target of a sparse graph, up to ten of a dense one. ``"auto"``, the
-        default, is the same with 800 rows, for targets with at least one parent, and with a budget of some ten seconds
+        default, is the same with 800 rows, for targets with at least one parent, and with a budget of 3 to 25 seconds
         per table, spent on the targets with most to gain; tables of more than 50 columns are left alone. What was left
         out is in ``notes_``.
     device : "cpu" or "cuda"
@@ -336,6 +336,9 @@ class SARTRE(BaseEstimator):
             takes_row_source=True, takes_experiments=True, runs_on_gpu=True, costs=known, counting_cost="counting"
         )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(with_defaults(type(self), state))
+
     def for_resamples(self) -> SARTRE:
         """Return a copy for many resamples, without the search for joint effects unless it was asked for."""
         copy: Any = clone(self)
@@ -503,7 +506,9 @@ class SARTRE(BaseEstimator):
 
     def _check_settings(self) -> None:
         check_jobs_and_seed(self)
-        check_device("SARTRE", self.device)
+        check_choice("SARTRE", "device", self.device, DEVICES)
+        if self._automatic() and self._joint() is not False:  # nothing else runs there
+            check_device("SARTRE", self.device)
         if not self._automatic():
             embedding_of("SARTRE", self.embedding)
             check_number("SARTRE", "penalty", self.penalty, low=0.0, open_low=True)
