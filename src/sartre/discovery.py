@@ -327,7 +327,7 @@ class CausalDiscovery(BaseEstimator):
         for _ in range(MOST_ROUNDS):
             self._order(orderer, numbers.leaving_out(replaced), known)
             self._prune(pruner, data, known)
-            found = replacing(self.environment_effects_)
+            found = replacing(self.environment_effects_, numbers.design)
             if set(found) == set(replaced):
                 break
             replaced = found
