@@ -27,7 +27,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from sartre.additive.smooth_sums import SmoothCounter
+from sartre.data.checks import as_table
 from sartre.data.read_file import read_table
+from sartre.evidence.directions import weigh_directions
 from sartre.order import (
     CAM,
     RESIT,
@@ -83,6 +85,15 @@ def _search(data: Dataset) -> Callable[[], object]:
     return lambda: OrderSearch(FixedOrder(order)).fit(data.X)
 
 
+def _weigh(data: Dataset) -> Callable[[], object]:
+    """Weigh the directions of all edges of the true graph."""
+    place = {name: j for j, name in enumerate(data.dag.names)}
+    edges = [(place[a], place[b]) for a, b in data.dag.edges]
+    order = [place[name] for name in data.dag.topological_order()]
+    before = np.zeros((len(order), len(order)), dtype=bool)
+    return lambda: weigh_directions(as_table(data.X), order, edges, before)
+
+
 def _read(data: Dataset) -> Callable[[], object]:
     content = data.X.to_csv(index=False).encode()
     return lambda: read_table(io.BytesIO(content))
@@ -121,6 +132,14 @@ METHODS = {
         [(0, 1), (0, 2), (1, 1), (1, 2)],
         [(500, 10), (1000, 20), (4000, 20), (1000, 40), (1000, 100), (1000, 200)],
         [(2000, 30), (800, 70), (800, 150)],
+    ),
+    "directions": Method(
+        _weigh,
+        "loops",
+        [(1, 2), (0, 2), (0, 3)],
+        [(1, 1), (0, 2)],
+        [(500, 10), (1000, 20), (4000, 20), (1000, 40), (500, 80)],
+        [(2000, 30)],
     ),
     "CAM": Method(
         _order(CAM),

@@ -307,7 +307,7 @@ class CausalDiscovery(BaseEstimator):
         Examples
         --------
         >>> [step.name for step in CausalDiscovery().plan((2000, 20)).steps]
-        ['order', 'pruning']
+        ['order', 'pruning', 'directions']
         """
         from sartre.plan.estimate import plan, shape_of  # noqa: PLC0415 - only planning needs it
 

@@ -95,7 +95,8 @@ def test_graphs_of_any_form_are_measured_as_the_library_does(graphs, form):
 
 
 LINES = """{"convention": "source -> target", "nodes": ["a", "b", "c"], "edges": [
-    {"source": "a", "target": "b", "direction": "undecided"}, {"source": "b", "target": "c", "direction": "decided"}]}"""
+    {"source": "a", "target": "b", "direction": "undecided"},
+    {"source": "b", "target": "c", "direction": "decided"}]}"""
 
 
 def test_lines_stay_lines_where_the_format_has_them(folder):
