@@ -104,6 +104,13 @@ def test_a_search_costs_its_start_and_its_climb():
     assert seconds(OrderSearch(effort="fast"))[0] == pytest.approx(climb + seconds(SCORE(max_samples=1000))[0])
 
 
+def test_a_thorough_search_costs_its_processes_of_few_rows_and_columns():
+    keys = [(task.cost, task.rows) for task in tasks_of(OrderSearch(effort="thorough"), 5000, 30)]
+    assert ("OrderSearch polish", 800) in keys
+    assert len(tasks_of(OrderSearch(effort="thorough"), 5000, 31)) == len(keys) - 1
+    assert seconds(OrderSearch(effort="thorough"))[0] > 10 * seconds(OrderSearch())[0]
+
+
 def test_directions_cost_where_they_are_weighed():
     assert [step.name for step in plan(CausalDiscovery(), (1000, 20)).steps][-1] == "directions"
     for model, d in ((CausalDiscovery(directions=False), 20), (CausalDiscovery(FixedOrder(range(20))), 20)):

@@ -56,8 +56,8 @@ class Step(NamedTuple):
 class Plan:
     """The time and memory that a model would take for a table.
 
-    steps: reading (if there is a file), order, pruning and, where they are weighed, directions. advice: what to do about a step that takes too long or too
-    much memory.
+    steps: reading (if there is a file), order, pruning and, where they are weighed, directions. advice: what to do
+    about a step that takes too long or too much memory.
     """
 
     n_rows: int

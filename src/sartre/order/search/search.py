@@ -122,15 +122,16 @@ class OrderSearch(BaseEstimator):
     @property
     def step_tags(self) -> StepTags:
         """What this step is."""
-        if self.effort == "thorough":
-            return StepTags()  # ten times as long or more; not measured
         costs: list[Cost] = []
         for start in self._starts():
             own = tags_of(start).costs
             if own is None:
                 return StepTags()
             costs += own if hasattr(start, "n_jobs") else [cost._replace(serial=True) for cost in own]
-        return StepTags(costs=(*costs, Cost("OrderSearch", serial=True)))
+        if self.effort != "thorough":
+            return StepTags(costs=(*costs, Cost("OrderSearch", serial=True)))
+        polish = Cost("OrderSearch polish", EFFORTS["thorough"].polish_rows, serial=True, max_columns=MOST_POLISHED)
+        return StepTags(costs=(*costs, Cost("OrderSearch thorough", serial=True), polish))
 
     def fit(self, X: Any, before: Any = None) -> OrderSearch:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""
