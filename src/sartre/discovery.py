@@ -327,7 +327,7 @@ class CausalDiscovery(BaseEstimator):
         for _ in range(MOST_ROUNDS):
             self._order(orderer, numbers.leaving_out(replaced), known)
             self._prune(pruner, data, known)
-            found = replacing(self.environment_effects_, numbers.design)
+            found = replacing(self.environment_effects_)
             if set(found) == set(replaced):
                 break
             replaced = found
@@ -414,7 +414,7 @@ class CausalDiscovery(BaseEstimator):
         Examples
         --------
         >>> [step.name for step in CausalDiscovery().plan((2000, 20)).steps]
-        ['order', 'pruning']
+        ['order', 'pruning', 'directions']
         """
         from sartre.plan.estimate import plan, shape_of  # noqa: PLC0415 - only planning needs it
 
