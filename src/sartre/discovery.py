@@ -190,7 +190,9 @@ class CausalDiscovery(BaseEstimator):
             shifted. A row says nothing about the causes of a variable that was set in it. Environments that are not
             named are observational.
         groups : name of a column, or n values, optional
-            Rows that belong together (patients, plots) and are not independent. Tests are then robust.
+            Rows that belong together (patients, plots) and are not independent. Tests are then robust. With
+            ``("centred", groups)`` the mean of each group is taken off first, so that only differences within groups
+            count.
 
         Examples
         --------
