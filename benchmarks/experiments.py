@@ -4,9 +4,9 @@ python benchmarks/experiments.py [sdcd] [small] [panels] [sachs] [--seeds 6] [--
 
 sdcd: SDCD's simulations, d = 20, 10,000 observational rows and 500 per variable that is set to N(0, 0.1^2): 80 edges
 with all or half of the variables acted on, and 40 edges with all. small: 1000 observational rows and 50 per variable,
-set to N(0, 1) or shifted by two standard deviations of the noise; linear ER1 and neural ER4; targets known, unknown, and
-rows pooled. panels: independent columns of 100 groups of 5 rows with an intraclass correlation of 0.5, and the share of
-tables in which dependent rows are reported. sachs: the nine conditions, logarithms, against 17 and 20 edges.
+set to N(0, 1) or shifted by two standard deviations of the noise; linear ER1 and neural ER4; targets known, unknown,
+and rows pooled. panels: independent columns of 100 groups of 5 rows with an intraclass correlation of 0.5, and the
+share of tables in which dependent rows are reported. sachs: the nine conditions, logarithms, against 17 and 20 edges.
 """
 
 from __future__ import annotations
@@ -63,8 +63,15 @@ def sdcd(given: argparse.Namespace) -> Iterator[list[str]]:
             dag = random_dag(20, n_edges, random_state=seed)
             acted = np.random.default_rng(seed).permutation(dag.names)[:n_acted]
             interventions = {f"do {target}": [str(target)] for target in acted}
-            rows: dict[str, Any] = {"interventions": interventions, "n_intervened": 500, "set_to": (0.0, 0.1)}
-            experiment = simulate(dag, 10_000, "sdcd", random_state=seed, **rows)
+            experiment = simulate(
+                dag,
+                10_000,
+                "sdcd",
+                random_state=seed,
+                interventions=interventions,
+                n_intervened=500,
+                set_to=(0.0, 0.1),
+            )
             graph, time = learnt(experiment.X, words_of(experiment, "known"), given.jobs)
             errors.append(shd(dag, graph))
             seconds.append(time)

@@ -44,7 +44,7 @@ def with_design(X: Any, environment: Any = None, interventions: Any = None, grou
     table = as_table(rest, categories=True, missing=True)
     design = read_design(table.values, table.names, given["environment"], interventions, given["groups"])
     table = replace(table, design=design)
-    return _within_groups(table, design.groups) if centred and design is not None else table
+    return table if not centred or design is None or design.groups is None else _within_groups(table, design.groups)
 
 
 def _within_groups(table: Table, groups: NDArray[np.intp]) -> Table:

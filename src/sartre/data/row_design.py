@@ -165,9 +165,9 @@ def read_design(
     environments, reference, shifted = (), "", np.zeros((0, d), dtype=bool)
     if environment is not None:
         labels = _labels("environment", environment, n)
-        _refuse_copies(labels, values, names)
-        targets = _targets(interventions or {}, labels, names)
+        targets = _targets({} if interventions is None else interventions, labels, names)
         environments, reference = _environments(labels, targets)
+        _refuse_copies(labels, values, names)
         indicators = (labels[:, None] == np.array(environments, dtype=object)).astype(np.float64)
         shifted = np.array([[(SOFT, name) in targets.get(e, ()) for name in names] for e in environments], dtype=bool)
         shifted = shifted.reshape(len(environments), d)
@@ -235,12 +235,7 @@ def _targets(
         if label not in seen:
             raise ValueError(f"No row has the environment {label!r} of 'interventions'. There are {listed(seen)}.")
         kind, targets = PERFECT, given
-        if (
-            isinstance(given, tuple)
-            and len(given) == 2
-            and given[0] in (SOFT, PERFECT)
-            and not isinstance(given[1], str)
-        ):
+        if isinstance(given, tuple) and len(given) == 2 and given[0] in (SOFT, PERFECT) and given[0] not in names:
             kind, targets = given
         if isinstance(targets, str) or not isinstance(targets, Sequence):
             raise TypeError(
