@@ -83,7 +83,8 @@ class CausalDiscovery(BaseEstimator):
     graph_ : Dag
         The learnt graph, with the names of the columns.
     order_ : array of shape (d,)
-        Column indices, source first.
+        Column indices, source first. Where the weighing of directions finds a better order than `OrderSearch` did, it is
+        that one.
     adjacency_matrix_ : uint8 array of shape (d, d)
         Entry (i, j) is 1 if i is a parent of j.
     edges_ : DataFrame
@@ -95,6 +96,9 @@ class CausalDiscovery(BaseEstimator):
         than 100 columns.
     pdag_ : Pdag
         The graph with arrows where directions are decided or known, and lines elsewhere.
+    environment_effects_ : DataFrame or None
+        What environments act on directly, beyond what is known to be set: ``environment``, ``variable``, ``strength``,
+        ``p_value`` and ``changes``, the parent whose effect is another one there, or "" for a shift.
     order_step_, prune_step_ : the fitted steps
     rows_seen_ : dict
         The number of rows that each part used: ``"order"``, and the parts that the pruner reports.
