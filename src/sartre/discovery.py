@@ -83,8 +83,8 @@ class CausalDiscovery(BaseEstimator):
     graph_ : Dag
         The learnt graph, with the names of the columns.
     order_ : array of shape (d,)
-        Column indices, source first. Where the weighing of directions finds a better order than `OrderSearch` did, it is
-        that one.
+        Column indices, source first. Where the weighing of directions finds a better order than `OrderSearch` did, it
+        is that one.
     adjacency_matrix_ : uint8 array of shape (d, d)
         Entry (i, j) is 1 if i is a parent of j.
     edges_ : DataFrame

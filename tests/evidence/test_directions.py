@@ -10,6 +10,7 @@ from sartre.evidence.directions import DECIDED, Weighed, confidence, weigh_direc
 from sartre.order import SCORE, FixedOrder, OrderSearch
 from sartre.prune import SARTRE
 from sartre.simulate import random_dag, simulate
+from sartre.steps import StepTags
 
 COLUMNS = ["direction", "direction_confidence", "direction_evidence"]
 
@@ -195,3 +196,17 @@ def test_columns_with_imputed_values_are_unchecked():
     odd = (edges["source"] == "a") | (edges["target"] == "a")
     assert set(edges.loc[odd, "direction"]) == {"unchecked"}
     assert set(edges.loc[~odd, "direction"]) == {"decided"}
+
+
+class Backwards(FixedOrder):
+    step_tags = StepTags(seeks_likelihood=True)
+
+
+def test_contradicted_arrows_are_turned_where_the_order_was_searched_for():
+    table, settings = curved(), {"prune": SARTRE(joint=False), "random_state": 0}
+    turned = CausalDiscovery(order=Backwards(["c", "b", "a"]), **settings).fit(table)
+    assert turned.graph_ == CausalDiscovery(order=FixedOrder(["a", "b", "c"]), **settings).fit(table).graph_
+    assert set(turned.edges_["direction"]) == {"decided"}
+    forced = CausalDiscovery(order=Backwards(["c", "b", "a"]), knowledge=Knowledge(before=[("b", "a")]), **settings)
+    order = [table.columns[j] for j in forced.fit(table).order_]
+    assert order.index("b") < order.index("a")
