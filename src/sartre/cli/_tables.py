@@ -120,7 +120,8 @@ def _print_environments(effects: pd.DataFrame | None, file: str, out: Console) -
     """Print which variables each environment shifts itself, and which effects it changes."""
     if effects is None or effects.empty:
         return
-    table = Table(title="What environments act on directly", title_justify="left")
+    out.print("What environments act on directly:")
+    table = Table()
     for name in ("environment", "variable"):
         table.add_column(name, overflow="fold")
     table.add_column("strength", justify="right")

@@ -150,8 +150,8 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
 
 
 def _node(table: Table, j: int, parents: list[int], mechanism: Mechanism, sorting: RowSorting) -> dict[str, Any]:
-    """Describe the residual of a variable given its mechanism."""
-    rows = np.flatnonzero(~np.isnan(table.values[:, j]))
+    """Describe the residual of a variable given its mechanism, in the rows that follow it."""
+    rows = np.flatnonzero(table.rows_of(j))
     told: dict[str, Any] = {
         "n": len(rows),
         **dict.fromkeys(["skewness", "kurtosis", "normality", "independence"], np.nan),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sartre.data.row_design import RowDesign
 
 
-SMALL = 0.1  # share of the rows: an environment that has no more of them may be left out whatever it does
+SMALL_SHARE = 0.1  # share of the rows: an environment that has no more of them may be left out whatever it does
 
 
 def replacing(effects: pd.DataFrame | None, design: RowDesign | None) -> list[tuple[str, str]]:
@@ -31,7 +31,9 @@ def replacing(effects: pd.DataFrame | None, design: RowDesign | None) -> list[tu
     if effects is None or design is None or effects.empty:
         return []
     small = {
-        name for name, share in zip(design.environments, design.indicators.mean(axis=0), strict=True) if share <= SMALL
+        name
+        for name, share in zip(design.environments, design.indicators.mean(axis=0), strict=True)
+        if share <= SMALL_SHARE
     }
     replaced = effects[(effects["changes"] != "") | effects["environment"].isin(small)]
     return list(dict.fromkeys(replaced[["environment", "variable"]].itertuples(index=False, name=None)))
