@@ -18,6 +18,7 @@ import re
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from unittest.mock import patch
 
 from _report import markdown, measured, use_one_thread
 
@@ -27,7 +28,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from sartre.additive.smooth_sums import SmoothCounter
+from sartre.data.checks import as_table
 from sartre.data.read_file import read_table
+from sartre.evidence.directions import weigh_directions
 from sartre.order import (
     CAM,
     RESIT,
@@ -40,6 +43,8 @@ from sartre.order import (
     RandomOrder,
     VarianceSort,
 )
+from sartre.order.search.constants import EFFORTS
+from sartre.order.search.polish import polished
 from sartre.plan.estimate import COSTS, references
 from sartre.prune import DAS, SARTRE, CAMPruning, CaPSPruning
 from sartre.simulate import random_dag, simulate
@@ -74,13 +79,45 @@ def _prune(make: Callable[[], Any]) -> Run:
     return lambda data: lambda: make().fit(data.X, data.dag.topological_order())
 
 
-def _search(data: Dataset) -> Callable[[], object]:
-    """Climb from an order like SCORE's: the true order with a tenth of the variables misplaced."""
+def _disturbed(data: Dataset) -> list[str]:
+    """Return an order like SCORE's: the true order with a tenth of the variables misplaced."""
     order = data.dag.topological_order()
     rng = np.random.default_rng(0)
     for _ in range(max(1, len(order) // 10)):
         order.insert(int(rng.integers(len(order))), order.pop(int(rng.integers(len(order)))))
+    return order
+
+
+def _search(data: Dataset) -> Callable[[], object]:
+    order = _disturbed(data)
     return lambda: OrderSearch(FixedOrder(order)).fit(data.X)
+
+
+def _thorough(data: Dataset) -> Callable[[], object]:
+    """Search thoroughly from all starts, which are included, without the comparison of orders by processes."""
+
+    def run() -> object:
+        with patch.dict(EFFORTS, thorough=EFFORTS["thorough"]._replace(polish_rows=0)):
+            return OrderSearch(effort="thorough").fit(data.X)
+
+    return run
+
+
+def _polish(data: Dataset) -> Callable[[], object]:
+    """Compare orders by processes, from one with a few variables misplaced."""
+    place = {name: j for j, name in enumerate(data.dag.names)}
+    order = [place[name] for name in _disturbed(data)]
+    X, before = as_table(data.X).standardized().values, np.zeros((len(order), len(order)), dtype=bool)
+    return lambda: polished(X, order, before, len(X))
+
+
+def _weigh(data: Dataset) -> Callable[[], object]:
+    """Weigh the directions of all edges of the true graph."""
+    place = {name: j for j, name in enumerate(data.dag.names)}
+    edges = [(place[a], place[b]) for a, b in data.dag.edges]
+    order = [place[name] for name in data.dag.topological_order()]
+    before = np.zeros((len(order), len(order)), dtype=bool)
+    return lambda: weigh_directions(as_table(data.X), order, edges, before)
 
 
 def _read(data: Dataset) -> Callable[[], object]:
@@ -121,6 +158,30 @@ METHODS = {
         [(0, 1), (0, 2), (1, 1), (1, 2)],
         [(500, 10), (1000, 20), (4000, 20), (1000, 40), (1000, 100), (1000, 200)],
         [(2000, 30), (800, 70), (800, 150)],
+    ),
+    "OrderSearch thorough": Method(
+        _thorough,
+        "loops",
+        [(1, 2), (0, 2), (0, 3)],
+        [(0, 1), (0, 2), (1, 1), (1, 2)],
+        [(500, 10), (1000, 20), (2000, 20), (500, 40)],
+        [(1000, 30)],
+    ),
+    "OrderSearch polish": Method(
+        _polish,
+        "products",
+        [(3, 2), (2, 2), (2, 3)],
+        [(2, 0), (1, 1)],
+        [(400, 8), (800, 8), (400, 16)],
+        [(600, 12)],
+    ),
+    "directions": Method(
+        _weigh,
+        "loops",
+        [(1, 2), (0, 2), (0, 3)],
+        [(1, 1), (0, 2)],
+        [(500, 10), (1000, 20), (4000, 20), (1000, 40), (500, 80)],
+        [(2000, 30)],
     ),
     "CAM": Method(
         _order(CAM),

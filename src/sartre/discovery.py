@@ -190,7 +190,9 @@ class CausalDiscovery(BaseEstimator):
             shifted. A row says nothing about the causes of a variable that was set in it. Environments that are not
             named are observational.
         groups : name of a column, or n values, optional
-            Rows that belong together (patients, plots) and are not independent. Tests are then robust.
+            Rows that belong together (patients, plots) and are not independent. Tests are then robust. With
+            ``("centred", groups)`` the mean of each group is taken off first, so that only differences within groups
+            count.
 
         Examples
         --------
@@ -327,7 +329,7 @@ class CausalDiscovery(BaseEstimator):
         for _ in range(MOST_ROUNDS):
             self._order(orderer, numbers.leaving_out(replaced), known)
             self._prune(pruner, data, known)
-            found = replacing(self.environment_effects_, numbers.design)
+            found = replacing(self.environment_effects_)
             if set(found) == set(replaced):
                 break
             replaced = found
@@ -414,7 +416,7 @@ class CausalDiscovery(BaseEstimator):
         Examples
         --------
         >>> [step.name for step in CausalDiscovery().plan((2000, 20)).steps]
-        ['order', 'pruning']
+        ['order', 'pruning', 'directions']
         """
         from sartre.plan.estimate import plan, shape_of  # noqa: PLC0415 - only planning needs it
 

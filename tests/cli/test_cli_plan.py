@@ -20,7 +20,8 @@ def test_a_plan_names_the_steps_and_writes_nothing(table, folder):
         ["order", "SCORE"],
         ["pruning", "CAMPruning"],
     ]
-    assert lines[5].startswith("total")
+    assert lines[5].startswith("directions")
+    assert lines[6].startswith("total")
     assert names_in(folder) == [table]
 
 

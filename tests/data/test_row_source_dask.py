@@ -153,6 +153,18 @@ def test_targets_are_tasks_if_joblib_is_told_so(prune):
         pd.testing.assert_frame_equal(model.fit(frame).edges_, here, rtol=1e-9, atol=0)
 
 
+@pytest.mark.usefixtures("client")
+def test_workers_find_the_same_joint_effects():
+    X = np.random.default_rng(0).normal(size=(400, 5))
+    X[:, 4] += 3 * np.tanh(2 * X[:, 0]) * np.tanh(2 * X[:, 1]) * np.tanh(2 * X[:, 2])
+    here = SARTRE(joint=True).fit(X, range(5))
+    with joblib.parallel_config("dask"):
+        there = SARTRE(joint=True).fit(X, range(5))
+    assert here.joint_terms_["parents"].tolist() == [["x0", "x1", "x2"]]
+    pd.testing.assert_frame_equal(there.joint_terms_, here.joint_terms_)
+    same(there, here)
+
+
 @dataclass(frozen=True)
 class DeadlyTable(Table):
     """A table that kills the first workers that access columns 1 and 2, which therefore hold the shared data."""

@@ -31,7 +31,7 @@ def same_machine(monkeypatch):
 
 
 def seconds(order=None, prune=None, shape=(1000, 20), n_jobs=None):
-    """Return the seconds of the two steps."""
+    """Return the seconds of the order, of the pruning and, unless the order is given, of the directions."""
     return [step.seconds for step in plan(CausalDiscovery(order, prune, n_jobs=n_jobs), shape).steps]
 
 
@@ -102,6 +102,21 @@ def test_a_search_costs_its_start_and_its_climb():
     starts = seconds(SCORE(max_samples=2000))[0], seconds(CAM())[0]
     assert seconds(OrderSearch())[0] == pytest.approx(climb + sum(starts))
     assert seconds(OrderSearch(effort="fast"))[0] == pytest.approx(climb + seconds(SCORE(max_samples=1000))[0])
+
+
+def test_a_thorough_search_costs_its_processes_of_few_rows_and_columns():
+    keys = [(task.cost, task.rows) for task in tasks_of(OrderSearch(effort="thorough"), 5000, 30)]
+    assert ("OrderSearch polish", 800) in keys
+    assert len(tasks_of(OrderSearch(effort="thorough"), 5000, 31)) == len(keys) - 1
+    assert seconds(OrderSearch(effort="thorough"))[0] > 10 * seconds(OrderSearch())[0]
+
+
+def test_directions_cost_where_they_are_weighed():
+    assert [step.name for step in plan(CausalDiscovery(), (1000, 20)).steps][-1] == "directions"
+    for model, d in ((CausalDiscovery(directions=False), 20), (CausalDiscovery(FixedOrder(range(20))), 20)):
+        assert [step.name for step in plan(model, (1000, d)).steps] == ["order", "pruning"]
+    assert len(plan(CausalDiscovery(), (1000, 101)).steps) == 2
+    assert seconds(shape=(1000, 20))[2] < seconds(shape=(1000, 40))[2]
 
 
 def test_a_given_order_costs_nothing():

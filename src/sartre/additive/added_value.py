@@ -43,6 +43,7 @@ class HeldRows(NamedTuple):
 
     values (n, d): the columns; functions (n, W) with inner products matrix (W, W), of which column j has rank[j],
     beginning at start[j]; roughness (W,), as in `sartre.additive.gram.Gram`; polynomials: for functions of two columns.
+    groups (n,), or None: rows that belong together, whose products r_i are added up first.
     """
 
     values: NDArray[np.float64]
@@ -52,10 +53,11 @@ class HeldRows(NamedTuple):
     rank: NDArray[np.intp]
     roughness: NDArray[np.float64]
     polynomials: PairBasis
+    groups: NDArray[np.intp] | None = None
 
 
-def held_rows(X: NDArray[np.float64]) -> HeldRows:
-    """Prepare rows (n, d), without missing values, for tests.
+def held_rows(X: NDArray[np.float64], groups: NDArray[np.intp] | None = None) -> HeldRows:
+    """Prepare rows (n, d), without missing values, for tests; rows of one group (n,) may depend on each other.
 
     Smooths are functions of normal scores: what is known if z is known is known if its ranks are, and outliers in z
     do no harm.
@@ -72,7 +74,7 @@ def held_rows(X: NDArray[np.float64]) -> HeldRows:
     rank = np.array([len(term.roughness) for term in terms], dtype=np.intp)
     roughness = np.concatenate([term.roughness for term in terms])
     matrix = functions.T @ functions / n
-    return HeldRows(X, functions, matrix, starts(rank), rank, roughness, pair_basis(scores))
+    return HeldRows(X, functions, matrix, starts(rank), rank, roughness, pair_basis(scores), groups)
 
 
 def added_value(
@@ -111,6 +113,8 @@ def added_value(
     if residuals[1] @ residuals[1] < NOTHING_LEFT * len(effect):
         return 0.0
     products = residuals[0] * residuals[1]
+    if rows.groups is not None:
+        products = np.bincount(np.unique(rows.groups, return_inverse=True)[1], weights=products)
     size = float(np.sqrt(products @ products))
     return float(products.sum()) / size if size > 0 else 0.0
 

@@ -152,17 +152,36 @@ def robust_covariance(
     leverage (HC3), V = P (X' diag(e^2) X / n + sigma^2 L) P / n. If all samples have variance sigma^2, this is the
     Bayesian covariance sigma^2 P / n that Wood's test uses: the penalty's part, which accounts for smoothing bias, is
     unchanged, and only the sampling part is estimated from the residuals. Where samples belong to groups (n,), within
-    which the noise may be dependent, the rows of diag(e) X are added up over each group.
+    which the noise may be dependent, the residuals of a group are those of a fit without it (CR3), and the rows of
+    diag(e) X are added up over each group.
     """
     n = len(residual)
     if functions.size > SINGLE_PRECISION:
         functions, residual = (cast("Any", each.astype(np.float32)) for each in (functions, residual))
     turned = functions @ solved.inverse.astype(functions.dtype)
-    leverage = np.minimum(leverages(turned, functions), MOST_LEVERAGE)
-    moved = turned * (residual / (1 - leverage))[:, None]
-    moved = moved if groups is None else group_sums(moved, groups)
+    if groups is None:
+        leverage = np.minimum(leverages(turned, functions), MOST_LEVERAGE)
+        moved = turned * (residual / (1 - leverage))[:, None]
+    else:
+        moved = group_sums(turned * _without_group(turned, functions, residual, groups)[:, None], groups)
     smoothing = (solved.inverse * (solved.scale * solved.penalty)) @ solved.inverse
     return (moved.T @ moved / n + smoothing) / n
+
+
+def _without_group(
+    turned: NDArray[np.float64],
+    functions: NDArray[np.float64],
+    residual: NDArray[np.float64],
+    groups: NDArray[np.intp],
+) -> NDArray[np.float64]:
+    """Return the residuals (n,) of each group in a fit without it: (I - H_g)^-1 e_g, H_g its part of the hat matrix."""
+    left_out, n = np.empty_like(residual), len(residual)
+    order = np.argsort(groups, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
+        hat = turned[rows] @ functions[rows].T / n
+        share = min(1.0, MOST_LEVERAGE / max(float(np.trace(hat)), np.finfo(float).tiny))  # a group may be nearly all
+        left_out[rows] = np.linalg.solve(np.eye(len(rows), dtype=hat.dtype) - share * hat, residual[rows])
+    return left_out
 
 
 def leverages(turned: NDArray[np.float64], functions: NDArray[np.float64]) -> NDArray[np.float64]:

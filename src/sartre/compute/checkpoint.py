@@ -79,10 +79,13 @@ def _material(key: str, value: Any) -> Any:
 
 
 def describe_table(table: Table) -> str:
-    """Return a digest of a table's values, names and levels."""
+    """Return a digest of a table's values, names, levels and design."""
     levels = [[j, table.levels[j]] for j in sorted(table.levels)]
     digest = hashlib.sha256(json.dumps([table.shape, table.names, levels]).encode())
     digest.update(table.values.tobytes(order="F"))
+    if table.design is not None:
+        for part in (table.design.acted, table.design.indicators, table.design.shifted, table.design.groups):
+            digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
 
 

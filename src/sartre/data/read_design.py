@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sartre.data.checks import as_table
 from sartre.data.row_design import own_columns, read_design
+
+if TYPE_CHECKING:
+    from sartre.data.table import Table
+
+CENTRED = "centred"
 
 
 def with_design(X: Any, environment: Any = None, interventions: Any = None, groups: Any = None) -> Any:
@@ -16,7 +24,8 @@ def with_design(X: Any, environment: Any = None, interventions: Any = None, grou
     ----------
     X : array of shape (n, d), data frame, or Table
     environment, groups : name of a column, or n values, optional
-        A column that is named is not a variable.
+        A column that is named is not a variable. With ``groups=("centred", ...)`` the mean of every group is taken off
+        every numeric column, so that only differences within groups count (fixed effects).
     interventions : mapping, optional
         As in `sartre.data.row_design.read_design`.
 
@@ -30,7 +39,20 @@ def with_design(X: Any, environment: Any = None, interventions: Any = None, grou
     """
     if environment is None and interventions is None and groups is None:
         return X
-    rest, given = own_columns(X, {"environment": environment, "groups": groups})
+    centred = isinstance(groups, tuple) and len(groups) == 2 and isinstance(groups[0], str) and groups[0] == CENTRED
+    rest, given = own_columns(X, {"environment": environment, "groups": groups[1] if centred else groups})
     table = as_table(rest, categories=True, missing=True)
     design = read_design(table.values, table.names, given["environment"], interventions, given["groups"])
-    return replace(table, design=design)
+    table = replace(table, design=design)
+    return _within_groups(table, design.groups) if centred and design is not None else table
+
+
+def _within_groups(table: Table, groups: NDArray[np.intp]) -> Table:
+    """Return a table whose numeric columns have the same mean in every group."""
+    values = table.values.copy(order="F")
+    for j in sorted(set(range(table.shape[1])) - set(table.levels)):
+        observed = ~np.isnan(values[:, j])
+        codes = np.unique(groups[observed], return_inverse=True)[1]
+        column = values[observed, j]
+        values[observed, j] -= (np.bincount(codes, column) / np.bincount(codes))[codes] - column.mean()
+    return replace(table, values=values)

@@ -142,10 +142,13 @@ def dependence_between_rows(table: Table) -> str | None:
     """Return a warning if the rows of a table depend on their neighbours, or None.
 
     It takes two columns: where only one depends on its neighbours, the tests hold. Of many rows the first are examined.
+    Within groups rows may depend on each other, and what differs between environments is taken off.
     """
     if table.design is not None and table.design.groups is not None:
         return None
     table = table.take(np.arange(SAMPLE_ROWS)) if table.shape[0] > SAMPLE_ROWS else table
+    if table.design is not None and table.design.environments:
+        table = table.take(np.argsort(table.design.labels, kind="stable"))
     sorting = row_sorting(table)
     numbers = [j for j in range(table.shape[1]) if j not in table.nominal and j not in sorting.keys]
     observed = [np.flatnonzero(~table.missing[:, j]) for j in numbers]

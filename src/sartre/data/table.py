@@ -154,6 +154,19 @@ class Table:
         observed = ~np.isnan(self.values[:, target])
         return observed if self.design is None else observed & ~self.design.acted[:, target]
 
+    @property
+    def n_units(self) -> int:
+        """The number of independent units: groups of rows where some belong together, otherwise rows."""
+        groups = None if self.design is None else self.design.groups
+        return len(self.values) if groups is None else len(np.unique(groups))
+
+    def rows_in(self, units: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the rows of some units, by their numbers, in their order in the table."""
+        groups = None if self.design is None else self.design.groups
+        if groups is None:
+            return np.sort(units)
+        return np.flatnonzero(np.isin(np.unique(groups, return_inverse=True)[1], units))
+
     def leaving_out(self, pairs: Iterable[tuple[str, str]]) -> Table:
         """Return the table in which environments are taken to set what they act on: (environment, column) names."""
         if self.design is None:

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sartre.additive.added_value import added_value, e_value, held_rows
+from sartre.additive.added_value import HeldRows, added_value, e_value, held_rows
 from sartre.compute.parallel import spread
 from sartre.data.missing import read_table
+from sartre.data.read_design import with_design
 from sartre.data.row_dependence import dependence_between_rows
 from sartre.evidence.e_bh import e_bh
 from sartre.evidence.stability import tell_once
@@ -102,6 +103,9 @@ def certify(
     n_splits: int = 10,
     n_jobs: int | None = None,
     random_state: RandomState = None,
+    environment: Any = None,
+    interventions: Any = None,
+    groups: Any = None,
 ) -> Certificates:
     """Certify edges: of those that are certified, an expected share of at most `fdr` is false.
 
@@ -170,7 +174,7 @@ at most 10 % are false in expectation. They are about causes only as far as the 
     check_number("certify", "fdr", fdr, low=0.0, high=1.0, open_low=True, open_high=True)
     check_number("certify", "n_splits", n_splits, low=1, integer=True)
     check_jobs("certify", n_jobs)
-    table = _readable(model, X)
+    table = _readable(model, with_design(X, environment, interventions, groups))
     dependence = dependence_between_rows(table)
     seed = seed_of("certify", random_state)
     order, seen = _settled_order(model, table, seed)
@@ -224,20 +228,20 @@ def _readable(model: Any, X: Any) -> Table:
 
 
 def _settled_order(model: Any, table: Table, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the order of all statements, and the rows from which it was learnt: none if it was given."""
+    """Return the order of all statements, and the units from which it was learnt: none if it was given."""
     known = constraints(model, table.names)
     orderer = fresh(model.orderer(), n_jobs=getattr(model, "n_jobs", None), random_state=_own_seed(model, seed, 0))
-    rows = np.empty(0, dtype=np.intp)
+    units = np.empty(0, dtype=np.intp)
     sample = table
     if tags_of(orderer).learns_order:
-        rows = _shuffled(np.arange(table.shape[0]), seed, 0)[: round(ORDER_SHARE * table.shape[0])]
-        sample = table.take(np.sort(rows))
+        units = _shuffled(np.arange(table.n_units), seed, 0)[: round(ORDER_SHARE * table.n_units)]
+        sample = table.take(table.rows_in(units))
     fitted = fit_within(orderer, sample, before=known.before if known.before.any() else None)
     if getattr(fitted, "interrupted_", False):
         raise KeyboardInterrupt  # the best order so far is not what was asked for
     order = check_order(promised(fitted, "order_"), table.names)
     known.check_order(order, type(orderer).__name__)
-    return order, rows
+    return order, units
 
 
 def _with_order(model: Any, names: list[str]) -> Any:
@@ -255,7 +259,7 @@ def _shuffled(rows: NDArray[np.intp], seed: int, number: int) -> NDArray[np.intp
 
 
 def halves(n: int, seen: NDArray[np.intp], seed: int, number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows of half A, which includes those that were seen before, and of half B of a split.
+    """Return the units (rows, or groups) of half A, which includes those seen before, and of half B of a split.
 
     Examples
     --------
@@ -272,7 +276,7 @@ def _tested(
 ) -> tuple[dict[tuple[int, int], float], list[tuple[type[Warning], str]]]:
     """Choose candidates on half A and test them on half B; return their e-values and the warnings."""
     model, table, order, seen = shared
-    first, second = halves(table.shape[0], seen, seed, number)
+    first, second = (table.rows_in(units) for units in halves(table.n_units, seen, seed, number))
     sample = table.take(first)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -280,16 +284,40 @@ def _tested(
     graph = Dag(fitted.adjacency_matrix_, table.names)
     findings = findings_of(getattr(fitted, "prune_step_", None))
     mechanisms = fit_mechanisms(sample, graph, findings.pairs(), findings.mechanisms)
-    rows, place = held_rows(table.values[second]), np.argsort(order)
+    tested, place = _HeldTable(table.take(second)), np.argsort(order)
     e_values = {}
     for target, name in enumerate(table.names):
         parents = parent_columns(graph, name)
+        rows = tested.rows_of(target)
+        if rows is None:
+            continue
         for k, parent in enumerate(parents):
             effect = _effect(mechanisms[name], rows.values[:, parents], k)
             others = [int(j) for j in order[: place[target]] if j != parent]
             acting = [j for j in parents if j != parent]
-            e_values[parent, target] = e_value(added_value(rows, target, effect, others, acting))
+            statistic = added_value(rows, target, effect, [*others, *tested.indicators], acting)
+            e_values[parent, target] = e_value(statistic)
     return e_values, [(warning.category, str(warning.message)) for warning in caught]
+
+
+class _HeldTable:
+    """The rows of half B, for every target those that show its mechanism, with the environments' indicators."""
+
+    def __init__(self, table: Table) -> None:
+        self._table, design = table, table.design
+        d = table.shape[1]
+        indicators = np.empty((len(table.values), 0)) if design is None else design.indicators
+        self._values = np.hstack([table.values, indicators])
+        self.indicators = list(range(d, self._values.shape[1]))
+        self._all = held_rows(self._values, None if design is None else design.groups)
+
+    def rows_of(self, target: int) -> HeldRows | None:
+        """Return the rows for tests of a target; None where too few show its mechanism."""
+        rows, design = self._table.rows_of(target), self._table.design
+        if rows.all():
+            return self._all
+        groups = None if design is None or design.groups is None else design.groups[rows]
+        return held_rows(self._values[rows], groups) if rows.sum() >= ROWS_AT_LEAST // 2 else None
 
 
 def _effect(mechanism: Mechanism, X: NDArray[np.float64], k: int) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sartre.compute.checkpoint import Checkpoint, describe_settings, describe_table
 from sartre.compute.parallel import spread
 from sartre.data.checks import MIN_ROWS, as_table
+from sartre.data.read_design import with_design
 from sartre.graph.dag import Dag
 from sartre.knowledge.knowledge import constraints
 from sartre.knowledge.masks import check_order
@@ -153,6 +154,9 @@ def stability(
     n_jobs: int | None = None,
     random_state: RandomState = None,
     checkpoint: str | Path | None = None,
+    environment: Any = None,
+    interventions: Any = None,
+    groups: Any = None,
 ) -> Stability:
     """Learn a graph on many complementary halves of the samples, and count edges and directions.
 
@@ -179,6 +183,8 @@ def stability(
     checkpoint : path, optional
         A JSON file in which each finished half-sample is kept. If it already exists, from the same data, settings and
         version, only what is missing is computed, with the seed of the file if `random_state` is None.
+    environment, interventions, groups : optional
+        As in `CausalDiscovery.fit`. Rows of one group are in the same half.
 
     References
     ----------
@@ -200,7 +206,8 @@ def stability(
     check_number("stability", "n_pairs", n_pairs, low=1, integer=True)
     check_jobs("stability", n_jobs)
     holes = getattr(model, "missing", "error") != "error"  # missing values are treated on each half
-    table = as_table(X, min_rows=2 * MIN_ROWS, min_columns=2, categories=True, missing=holes)
+    said = with_design(X, environment, interventions, groups)
+    table = as_table(said, min_rows=2 * MIN_ROWS, min_columns=2, categories=True, missing=holes)
     known = constraints(model, table.names)
     store = _opened(checkpoint, model, table, random_state)
     numbers = range(2 * n_pairs)
@@ -220,7 +227,7 @@ def stability(
 
 
 def half_sample(n: int, seed: int, number: int) -> NDArray[np.intp]:
-    """Return the rows of a half-sample; numbers 2 k and 2 k + 1 are the halves of pair k.
+    """Return the units (rows, or groups of them) of a half-sample; numbers 2 k and 2 k + 1 are the halves of pair k.
 
     Examples
     --------
@@ -255,7 +262,7 @@ def _opened(path: str | Path | None, model: Any, table: Table, random_state: Ran
 def _run(shared: tuple[Any, Table], seed: int, number: int) -> tuple[dict[str, Any], list[tuple[type[Warning], str]]]:
     """Learn the graph of one half-sample; return its order, its edges as pairs of numbers, and the warnings."""
     model, table = shared
-    rows = half_sample(table.shape[0], seed, number)
+    rows = table.rows_in(half_sample(table.n_units, seed, number))
     settings = {}
     if getattr(model, "random_state", None) is None:
         own = np.random.SeedSequence(seed, spawn_key=divmod(number, 2)).generate_state(1)

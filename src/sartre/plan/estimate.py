@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sartre.compute.parallel import LARGE_ROWS, blas_threads, workers
 from sartre.data import table as tables
 from sartre.data.table import is_long
+from sartre.evidence.directions import MOST_COLUMNS_WEIGHED
 from sartre.plan.text import amount, duration, table_of
 from sartre.steps import tags_of
 
@@ -55,8 +56,8 @@ class Step(NamedTuple):
 class Plan:
     """The time and memory that a model would take for a table.
 
-    steps: reading (if there is a file), order and pruning. advice: what to do about a step that takes too long or too
-    much memory.
+    steps: reading (if there is a file), order, pruning and, where they are weighed, directions. advice: what to do
+    about a step that takes too long or too much memory.
     """
 
     n_rows: int
@@ -117,13 +118,14 @@ def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Pla
     >>> from sartre.order import SCORE
     >>> found = plan(CausalDiscovery(SCORE(exact=True)), (2000, 20))
     >>> [step.method for step in found.steps], found.total.seconds > 0
-    (['SCORE', 'SARTRE'], True)
+    (['SCORE', 'SARTRE', 'of all edges'], True)
     """
     n, d = shape
     orderer, pruner = model.orderer(), model.pruner()
     counted = is_long(n, d) and tags_of(pruner).takes_row_source
     seen = tables.SAMPLE_ROWS if counted else n
     jobs = 1 if model.n_jobs is None else workers(model.n_jobs)
+    weighs = getattr(model, "directions", False) and tags_of(orderer).learns_order and d <= MOST_COLUMNS_WEIGHED
 
     def with_jobs(jobs: int) -> Plan:
         steps = [reading] if reading is not None else []
@@ -133,6 +135,8 @@ def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Pla
             if name == "pruning" and counted and counting is not None and tasks is not None:
                 tasks.append(Task(counting, n))
             steps.append(_estimate(name, type(step).__name__, tasks, d, _jobs_of(step, jobs)))
+        if weighs:
+            steps.append(_estimate("directions", "of all edges", [Task("directions", seen)], d, 1))
         return Plan(n, d, jobs, tuple(steps), ())
 
     found = with_jobs(jobs)

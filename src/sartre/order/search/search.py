@@ -135,15 +135,16 @@ class OrderSearch(BaseEstimator):
 
     def _costs(self) -> tuple[Cost, ...] | None:
         """Return the costs of starts and search; None where they were not measured."""
-        if self.effort == "thorough":
-            return None  # ten times as long or more
         costs: list[Cost] = []
         for start in self._starts():
             own = tags_of(start).costs
             if own is None:
                 return None
             costs += own if hasattr(start, "n_jobs") else [cost._replace(serial=True) for cost in own]
-        return (*costs, Cost("OrderSearch", serial=True))
+        if self.effort != "thorough":
+            return (*costs, Cost("OrderSearch", serial=True))
+        polish = Cost("OrderSearch polish", EFFORTS["thorough"].polish_rows, serial=True, max_columns=MOST_POLISHED)
+        return (*costs, Cost("OrderSearch thorough", serial=True), polish)
 
     def fit(self, X: Any, before: Any = None) -> OrderSearch:
         """Learn the order of the columns of a table X (n, d); where ``before[i, j]``, i must precede j."""

@@ -204,8 +204,11 @@ class RowModel:
         functions = self.functions(solved)
         residual, groups = self.y - functions @ solved.beta, self.shared.groups
         covariance = robust_covariance(solved, functions, residual, groups)
-        if groups is not None:  # the variance between groups has no more degrees of freedom than there are groups
-            solved = solved._replace(residual_df=min(solved.residual_df, len(np.unique(groups)) - 1.0))
+        if groups is not None:  # as in Hotelling's test: a variance between groups is estimated from their number
+            between = len(np.unique(groups)) - 1.0
+            free = max(1.0, between - float(solved.edf.sum()))
+            covariance *= between / free
+            solved = solved._replace(residual_df=min(solved.residual_df, free))
         return np.maximum(p_value, term_tests(self._gram, solved, covariance).p_value)
 
     def functions(self, solved: Solved) -> NDArray[np.float64]:
