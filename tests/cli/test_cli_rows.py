@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from command_line import edges_in, names_in, run
 
-from sartre import CausalDiscovery, Dag
+from sartre import CausalDiscovery, Dag, certify, stability
 from sartre.cli._rows import read_targets
 
 TARGETS = {"drug": ["river"]}
@@ -169,3 +169,17 @@ def test_batches_refuse_what_is_said_about_rows_by_name(cells, folder, option):
     assert option in told
     assert "cannot be used with 'parts', which is read in batches" in told
     assert not (folder / "new").exists()
+
+
+def test_halves_and_certificates_take_what_is_said_about_rows(cells, folder):
+    options = ["--environment", "condition", "--interventions", "targets.csv", "--groups", "patient"]
+    result = run("discover", cells, *options, "--stability", "1", "--certify", "0.1")
+    assert result.exit_code == 0, result.stderr
+    document = document_of(folder)
+    said = {"environment": "condition", "interventions": TARGETS, "groups": "patient"}
+    frame, alone = pd.read_csv(cells), CausalDiscovery(random_state=0)
+    halves = stability(alone, frame, n_pairs=1, random_state=0, **said)
+    proof = certify(alone, frame, 0.1, random_state=0, **said)
+    assert document["stability"]["frequencies"] == halves.frequencies.to_dict("records")
+    assert [each["certified"] for each in document["certificates"]["statements"]] == proof.edges["certified"].tolist()
+    assert document["certificates"]["order"] == proof.order
