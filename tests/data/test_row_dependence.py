@@ -10,6 +10,7 @@ import pytest
 
 from sartre import CausalDiscovery
 from sartre.data.checks import as_table
+from sartre.data.read_design import with_design
 from sartre.data.row_dependence import RowSorting, dependence_between_rows, neighbour_correlation
 from sartre.prune import SARTRE
 
@@ -102,3 +103,14 @@ def test_their_differences_are_independent():
         model = CausalDiscovery(random_state=0).fit(np.diff(series(1.0), axis=0))
     assert len(model.edges_) == 0
     assert model.prune_step_.false_edges_bound_ > 0
+
+
+def test_what_is_known_about_the_rows_is_not_reported():
+    rng = np.random.default_rng(0)
+    site, patient = np.repeat(np.arange(4), 100), np.repeat(np.arange(80), 5)
+    noise = rng.normal(size=(400, 6))
+    by_site, by_patient = noise + rng.normal(size=(4, 6))[site], noise + rng.normal(size=(80, 6))[patient]
+    for X, said in ((by_site, {"environment": site}), (by_patient, {"groups": patient})):
+        assert "groups= for those that belong together, environment=" in dependence_between_rows(as_table(X))
+        assert dependence_between_rows(with_design(X, **said)) is None
+    assert dependence_between_rows(with_design(by_site + series(0.9, n=400), environment=site)) is not None

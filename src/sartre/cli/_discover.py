@@ -25,6 +25,9 @@ def discover(  # noqa: PLR0913 - one argument per option
     level: option.Level = None,
     penalty: option.Penalty = None,
     knowledge: option.Knowledge = None,
+    environment: option.Environment = None,
+    interventions: option.Interventions = None,
+    groups: option.Groups = None,
     missing: option.Missing = "error",
     stability: option.Stability = None,
     certify: option.Certify = None,
@@ -45,6 +48,9 @@ def discover(  # noqa: PLR0913 - one argument per option
 
     Columns keep their units, since the default methods do not depend on them. With --penalty or --order SCORE, which
     do, they are standardised first (mean 0, variance 1).
+
+    Rows of several experiments are told apart by --environment and --interventions, and rows that belong together by
+    --groups.
 
     Example: sartre discover cells.csv --level 0.001 --stability 50 --out cells
     """
@@ -69,6 +75,9 @@ def prune(  # noqa: PLR0913 - one argument per option
     level: option.Level = None,
     penalty: option.Penalty = None,
     knowledge: option.Knowledge = None,
+    environment: option.Environment = None,
+    interventions: option.Interventions = None,
+    groups: option.Groups = None,
     missing: option.Missing = "error",
     stability: option.Stability = None,
     certify: option.Certify = None,

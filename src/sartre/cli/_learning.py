@@ -38,6 +38,9 @@ class Asked:
     level: float | None = None
     penalty: float | None = None
     knowledge: Path | None = None
+    environment: str | None = None
+    interventions: Path | None = None
+    groups: str | None = None
     missing: str = "error"
     stability: int | None = None
     certify: float | None = None
@@ -94,15 +97,17 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     """Read, learn and write; whatever cannot work is refused before any long computation."""
     from sartre.cli._certificates import certificates, with_certificates
     from sartre.cli._methods import build_model
+    from sartre.cli._rows import rows_record, targets_of
     from sartre.compute.files import made_folder, write_texts_atomically
     from sartre.data.row_source import Survey
     from sartre.steps import tags_of
 
     model = build_model(asked)
+    targets = targets_of(asked)
     _check_report(asked)
     with made_folder(asked.out_folder):
         _check_files(asked)
-        data, truth = _read(asked)
+        data, truth = _read(asked, targets)
         _check_memory(asked, model, data.sample.shape)
         standardize = any(tags_of(step).needs_units for step in (model.order, model.prune))
         table = _standardized(asked, data) if standardize else data
@@ -115,6 +120,7 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         begin("Checking the assumptions")
         shape = (data.n, data.sample.shape[1]) if isinstance(data, Survey) else data.shape
         document = _document(asked, model, edges, (found, proof), rows=shape[0], standardized=standardize)
+        document |= rows_record(asked, data.sample.design, targets)
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         new = not os.path.lexists(asked.template_file)
         template = {asked.template_file: _template(model)} if new else {}
@@ -169,17 +175,19 @@ def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
     return read_table(source), None
 
 
-def _read(asked: Asked) -> tuple[Table | Survey, Dag | None]:
+def _read(asked: Asked, targets: dict[str, Any] | None) -> tuple[Table | Survey, Dag | None]:
     """Return the data, a table or the survey of a large one, and the true graph if it is known."""
     from sartre.data.batches import Batches
     from sartre.data.checks import as_table
     from sartre.data.read_arrow import in_batches
+    from sartre.data.read_design import with_design
     from sartre.data.row_source import survey
 
     if in_batches(asked.source):
         return survey(Batches(asked.source, asked.missing, asked.columns), asked.seed), None
     frame, truth = load(asked.source)
-    data = as_table(chosen(frame, asked), categories=True, missing=True)
+    said = with_design(chosen(frame, asked), asked.environment, targets, asked.groups)
+    data = as_table(said, categories=True, missing=True)
     _check_missing(asked, data)
     return data, truth
 
@@ -209,14 +217,15 @@ def _in_memory(asked: Asked, table: Table | Survey, option: str) -> Table:
 
 
 def chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
-    """Return the requested columns."""
-    if asked.columns is None:
-        return frame
-    missing = [name for name in asked.columns if name not in frame.columns]
+    """Return the requested columns, and those that say how rows differ."""
+    about_rows = [name for name in (asked.environment, asked.groups) if name is not None]
+    missing = [name for name in (*(asked.columns or []), *about_rows) if name not in frame.columns]
     if missing:
         shown = ", ".join(map(str, frame.columns[:20])) + (", ..." if frame.shape[1] > 20 else "")
         raise ValueError(f"'{asked.source}' has no column '{missing[0]}'; its columns are {shown}.")
-    return frame[asked.columns]
+    if asked.columns is None:
+        return frame
+    return frame[[*asked.columns, *(name for name in dict.fromkeys(about_rows) if name not in asked.columns)]]
 
 
 def _check_report(asked: Asked) -> None:
@@ -239,7 +248,8 @@ def _check_files(asked: Asked) -> None:
     from sartre.data.read_arrow import parquet_files
 
     source = Path("/dev/stdin" if asked.source == "-" else asked.source)
-    inputs = [*(parquet_files(source) if source.is_dir() else [source]), asked.knowledge, asked.order_file]
+    tables = parquet_files(source) if source.is_dir() else [source]
+    inputs = [*tables, asked.knowledge, asked.order_file, asked.interventions]
     checkpoint = None if asked.stability is None else asked.checkpoint
     for path in filter(None, (asked.graph_file, asked.edges_file, checkpoint, asked.report)):
         for file in inputs:
@@ -313,6 +323,8 @@ def _document(
     findings = findings_of(model.prune_step_)
     if findings.interactions is not None:
         document["interactions"] = _records(findings.interactions)
+    if model.environment_effects_ is not None and asked.environment is not None:
+        document["environment_effects"] = _records(model.environment_effects_)
     document["diagnostics"] = list(model.diagnostics_.messages)
     document["order"] = [model.graph_.names[j] for j in model.order_]
     if found is not None:

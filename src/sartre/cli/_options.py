@@ -18,6 +18,30 @@ Source: TypeAlias = Annotated[
 Columns: TypeAlias = Annotated[
     str | None, typer.Option(metavar="A,B,...", help="Use only these columns; all by default.")
 ]
+Environment: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that names the experiment, batch, site or period of each row. It is not a variable; what its "
+        "values act on is printed.",
+    ),
+]
+Interventions: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="What was acted on: a table with the columns environment and target, one line per target, and optionally "
+        "kind (perfect: the target was set; soft: it was shifted; perfect by default). Needs --environment.",
+    ),
+]
+Groups: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that says which rows belong together (patients, plots) and are not independent. It is not a "
+        "variable.",
+    ),
+]
 Order: TypeAlias = Annotated[
     str,
     typer.Option(

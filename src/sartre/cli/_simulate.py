@@ -10,6 +10,7 @@ import typer
 
 from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
 from sartre.cli._console import guarded, out, progress
+from sartre.cli._rows import read_targets
 
 
 def simulate(
@@ -23,8 +24,9 @@ def simulate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A table with the columns environment and target: what is set in each environment. Rows of the "
-            "environments follow the others, and the column environment says where each row belongs.",
+            help="What is acted on: a table with the columns environment and target, one line per target, and "
+            "optionally kind (perfect or soft). Rows of the environments follow the others, and the column environment "
+            "says where each row belongs.",
         ),
     ] = None,
     intervened: Annotated[
@@ -68,18 +70,3 @@ def simulate(
                     }
                 )
         out.print(f"Wrote {data_file} and {truth_file}: {dag.n_edges} edges", soft_wrap=True)
-
-
-def read_targets(file: Path) -> dict[str, list[str]]:
-    """Read which variables are acted on in each environment: a table with the columns environment and target."""
-    from sartre.data.read_file import read_table
-
-    table = read_table(file)
-    missing = [name for name in ("environment", "target") if name not in table]
-    if missing:
-        raise ValueError(
-            f"'{file}' must have the columns environment and target. Got no {' and no '.join(missing)}; the columns "
-            f"are {', '.join(map(str, table.columns))}."
-        )
-    pairs = table[["environment", "target"]].astype(str)
-    return {str(name): rows["target"].tolist() for name, rows in pairs.groupby("environment", sort=False)}

@@ -36,6 +36,7 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     if asked.certify is not None:
         edges = edges.assign(certified=certified_marks(edges, learnt.document["certificates"]))
     _print_edges(edges, str(asked.graph_file), out)
+    _print_environments(model.environment_effects_, str(asked.graph_file), out)
     for note in [*findings_of(model.prune_step_).notes, *learnt.document["diagnostics"]]:
         out.print(f"- {note}", soft_wrap=True)
     if not learnt.document["diagnostics"]:
@@ -113,6 +114,23 @@ def _print_edges(edges: pd.DataFrame, file: str, out: Console) -> None:
         out.print(f"... and {len(edges) - SHOWN_EDGES} weaker edges, in {file}", soft_wrap=True)
     for note in notes:
         out.print(note, soft_wrap=True)
+
+
+def _print_environments(effects: pd.DataFrame | None, file: str, out: Console) -> None:
+    """Print which variables each environment shifts itself, and which effects it changes."""
+    if effects is None or effects.empty:
+        return
+    out.print("What environments act on directly:")
+    table = Table()
+    for name in ("environment", "variable"):
+        table.add_column(name, overflow="fold")
+    table.add_column("strength", justify="right")
+    for effect in effects.head(SHOWN_EDGES).to_dict("records"):
+        strength = f"changes the effect of {effect['changes']}" if effect["changes"] else f"{effect['strength']:.3f}"
+        table.add_row(*(_in_one_line(text) for text in (effect["environment"], effect["variable"], strength)))
+    out.print(table)
+    if len(effects) > SHOWN_EDGES:
+        out.print(f"... and {len(effects) - SHOWN_EDGES} more, in {file}", soft_wrap=True)
 
 
 def _in_one_line(name: str) -> str:

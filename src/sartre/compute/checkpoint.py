@@ -84,8 +84,8 @@ def describe_table(table: Table) -> str:
     digest = hashlib.sha256(json.dumps([table.shape, table.names, levels]).encode())
     digest.update(table.values.tobytes(order="F"))
     if table.design is not None:
-        for part in (table.design.acted, table.design.indicators, table.design.shifted, table.design.groups):
-            digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+        for array in (table.design.acted, table.design.indicators, table.design.shifted, table.design.groups):
+            digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 

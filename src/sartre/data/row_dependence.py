@@ -1,7 +1,9 @@
 """Rows that depend on their neighbours: time series, trends, and groups of rows that stand together.
 
 The normal scores of neighbouring rows are correlated then. They are too where rows were sorted by a column, which does
-no harm: so the columns that rows are sorted by are recognised first, and what depends on them is taken off.
+no harm: so the columns that rows are sorted by are recognised first, and what depends on them is taken off. So is what
+differs between the environments of the rows, if these are known; where rows are known to belong together, the tests
+allow for it, and nothing is reported.
 """
 
 from __future__ import annotations
@@ -17,6 +19,12 @@ from scipy.special import ndtr
 from sartre.data.table import SAMPLE_ROWS, normal_scores
 from sartre.settings import listed
 
+REMEDY = (
+    "Say what you know about the rows: groups= for those that belong together, environment= for experiments, sites or "
+    "periods (--groups and --environment on the command line). Take differences, keep one row per group, or keep rows "
+    "that are far apart if you do not know it"
+)
+
 if TYPE_CHECKING:
     from sartre.data.table import Table
 
@@ -28,9 +36,10 @@ FEWEST_ROWS = 20  # that the correlation of neighbours needs
 
 
 class RowSorting(NamedTuple):
-    """By which columns rows are sorted, the first key first, and which rows agree in all of them.
+    """By which columns rows are sorted, the first key first, and which neighbours agree in all of them.
 
-    keys: positions of columns, none if the rows are not sorted. groups (n,): 0, 1, ... from the first row on.
+    keys: positions of columns, none if the rows are not sorted. groups (n,): 0, 1, ... from the first row on; a new one
+    begins where the environment changes, too.
     """
 
     keys: tuple[int, ...]
@@ -52,7 +61,7 @@ def row_sorting(table: Table) -> RowSorting:
     >>> row_sorting(Table(np.column_stack([age, sex]), ("age", "sex"))).keys
     (1, 0)
     """
-    groups = np.zeros(table.shape[0], dtype=np.intp)
+    groups = _runs(table)
     keys: list[int] = []
     while True:
         same = groups[1:] == groups[:-1]
@@ -61,6 +70,14 @@ def row_sorting(table: Table) -> RowSorting:
             return RowSorting(tuple(keys), groups)
         keys.append(found)
         groups = np.append(0, np.cumsum(~same | (np.diff(table.values[:, found]) != 0)))
+
+
+def _runs(table: Table) -> NDArray[np.intp]:
+    """Return the number of each row's run of rows from the same environment, shape (n,)."""
+    if table.design is None:
+        return np.zeros(table.shape[0], dtype=np.intp)
+    changes = (np.diff(table.design.indicators, axis=0) != 0).any(axis=1)
+    return np.append(0, np.cumsum(changes))[: table.shape[0]]
 
 
 def _is_sorted(table: Table, j: int, same: NDArray[np.bool_]) -> bool:
@@ -76,7 +93,8 @@ def _is_sorted(table: Table, j: int, same: NDArray[np.bool_]) -> bool:
 def neighbour_correlation(column: NDArray[np.float64], sorting: RowSorting) -> float:
     """Return the correlation of the normal scores of neighbouring values.
 
-    What depends on the columns that the rows are sorted by is taken off first: the means of groups, or a smooth trend.
+    What depends on the columns that the rows are sorted by, and on their environment, is taken off first: the means of
+    groups, or a smooth trend.
 
     Parameters
     ----------
@@ -96,9 +114,10 @@ def neighbour_correlation(column: NDArray[np.float64], sorting: RowSorting) -> f
     if n < FEWEST_ROWS or not np.ptp(column) > 0:
         return float("nan")
     scores = normal_scores(column[:, None])[:, 0]
-    if sorting.keys and ROWS_PER_GROUP * (sorting.groups[-1] + 1) <= n:
+    n_groups = int(sorting.groups[-1]) + 1
+    if n_groups > 1 and ROWS_PER_GROUP * n_groups <= n:
         scores = scores - (np.bincount(sorting.groups, scores) / np.bincount(sorting.groups))[sorting.groups]
-    elif sorting.keys:
+    elif n_groups > 1:
         scores = scores - _cosines(n) @ (_cosines(n).T @ scores)
     squares = float((scores**2).sum())
     return float((scores[1:] * scores[:-1]).sum()) / squares if squares > 0 else float("nan")
@@ -129,11 +148,8 @@ def dependence_between_rows(table: Table) -> str | None:
         return None
     table = table.take(np.arange(SAMPLE_ROWS)) if table.shape[0] > SAMPLE_ROWS else table
     if table.design is not None and table.design.environments:
-        labels = table.design.labels
-        table = table.take(np.argsort(labels, kind="stable"))
-        sorting = RowSorting((-1,), np.unique(np.sort(labels), return_inverse=True)[1])  # by no column of the table
-    else:
-        sorting = row_sorting(table)
+        table = table.take(np.argsort(table.design.labels, kind="stable"))
+    sorting = row_sorting(table)
     numbers = [j for j in range(table.shape[1]) if j not in table.nominal and j not in sorting.keys]
     observed = [np.flatnonzero(~table.missing[:, j]) for j in numbers]
     columns = zip(numbers, observed, strict=True)
@@ -145,8 +161,7 @@ def dependence_between_rows(table: Table) -> str | None:
     return (
         f"Neighbouring rows are correlated in {names} (up to {correlation[dependent].max():.2f}), as in a time series "
         "or in groups of rows. The tests treat rows as independent, so the p-values are far too small and false edges "
-        "are not bounded. Take differences, keep one row per group, or keep rows that are far apart; if the rows were "
-        "sorted by something that is not in the table, add it."
+        f"are not bounded. {REMEDY}; if the rows were sorted by something that is not in the table, add it."
     )
 
 

@@ -156,9 +156,9 @@ def read_design(
     >>> design.acted.sum(axis=0).tolist(), design.environments, design.reference
     ([0, 15], ('drug',), 'control')
     """
+    if environment is None and interventions:
+        raise ValueError("'interventions' needs 'environment': the experiment that each row comes from.")
     if environment is None and groups is None:
-        if interventions:
-            raise ValueError("'interventions' needs 'environment': the experiment that each row comes from.")
         return None
     n, d = values.shape
     acted, indicators = np.zeros((n, d), dtype=bool), np.empty((n, 0))
@@ -196,10 +196,10 @@ def _labels(what: str, given: Any, n: int) -> NDArray[Any]:
             f"'{what}' must say for every row where it belongs. Got no value in {len(absent)} rows, the first of them "
             f"row {absent[0]} (the first row is 0)."
         )
-    return np.array([_as_text(value) for value in array], dtype=object)
+    return np.array([as_text(value) for value in array], dtype=object)
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Return a value as text, whole numbers without a decimal point: the conditions 1.0 and 1 are the same."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
@@ -231,7 +231,7 @@ def _targets(
         )
     seen, found = set(labels.tolist()), {}
     for key, given in interventions.items():
-        label = _as_text(key)
+        label = as_text(key)
         if label not in seen:
             raise ValueError(f"No row has the environment {label!r} of 'interventions'. There are {listed(seen)}.")
         kind, targets = PERFECT, given

@@ -15,6 +15,7 @@ from sartre.additive.bases.rank_polynomials import pair_basis, rank_polynomials
 from sartre.additive.linear import explained_by_others
 from sartre.data.checks import as_table, copies, near_copies
 from sartre.data.row_dependence import (
+    REMEDY,
     RowSorting,
     dependence_between_rows,
     dependent_columns,
@@ -149,8 +150,8 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
 
 
 def _node(table: Table, j: int, parents: list[int], mechanism: Mechanism, sorting: RowSorting) -> dict[str, Any]:
-    """Describe the residual of a variable given its mechanism."""
-    rows = np.flatnonzero(~np.isnan(table.values[:, j]))
+    """Describe the residual of a variable given its mechanism, in the rows that follow it."""
+    rows = np.flatnonzero(table.rows_of(j))
     told: dict[str, Any] = {
         "n": len(rows),
         **dict.fromkeys(["skewness", "kurtosis", "normality", "independence"], np.nan),
@@ -236,6 +237,8 @@ def _about_residuals(nodes: pd.DataFrame, share: NDArray[np.float64]) -> list[st
 
 def _about_rows(nodes: pd.DataFrame, table: Table) -> list[str]:
     """Say if neighbouring rows are correlated, in residuals or in the columns, as `fit` warns."""
+    if table.design is not None and table.design.groups is not None:
+        return []
     size = nodes["autocorrelation"]
     serial = dependent_columns(size.to_numpy(), nodes["n"].to_numpy())
     if not serial.any():
@@ -244,7 +247,7 @@ def _about_rows(nodes: pd.DataFrame, table: Table) -> list[str]:
     message = (
         f"Neighbouring rows are correlated in {listed(nodes.index[serial])}, up to {size[serial].max():.2f}: the data "
         "may be a time series or come in groups. The tests treat rows as independent, so their p-values are too small. "
-        "Take differences, keep one row per group, or keep rows that are far apart."
+        f"{REMEDY}."
     )
     return [message]
 

@@ -115,8 +115,11 @@ def about_dependence(table: Table, numbers: Sequence[int], copies: Sequence[tupl
 def about_groups(table: Table, numbers: Sequence[int]) -> list[str]:
     """Say if the rows fall into two groups along the main direction of the continuous columns.
 
-    Functions of one group of rows can look like two as well, but hardly ever with a gap between them.
+    Functions of one group of rows can look like two as well, but hardly ever with a gap between them. Nothing is said
+    where environments are known.
     """
+    if table.design is not None and table.design.environments:
+        return []
     constant = table.constant
     varied = [j for j in numbers if len(np.unique(table.values[:, j])) >= FEW_VALUES and not constant[j]]
     values = table.values[:: max(1, len(table.values) // ROWS_OF_GROUPS), varied]
@@ -133,7 +136,7 @@ def about_groups(table: Table, numbers: Sequence[int]) -> list[str]:
     message = (
         f"The rows fall into two groups, with hardly any rows between them; {', '.join(shown)} differ most. Whatever "
         "makes the groups acts like a hidden cause of all columns that differ. If you know the groups (batches, sites, "
-        "kinds), add them as a column, or learn one graph per group."
+        "kinds), name them by environment= (--environment on the command line), or learn one graph per group."
     )
     return [message]
 
