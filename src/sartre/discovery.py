@@ -524,7 +524,7 @@ class CausalDiscovery(BaseEstimator):
     def environments_(self) -> pd.DataFrame | None:
         """The environments: their rows, and what was acted on in them; None without environments."""
         check_is_fitted(self, "graph_")
-        return environments_table(self._table.design, self._table.names, self.environment_effects_)
+        return environments_table(self._table.design, self._table.names, getattr(self, "environment_effects_", None))
 
     @cached_property
     def seen_interventions_(self) -> pd.DataFrame | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def environments_table(
     labels, rows = design.labels, []
     for label in (design.reference, *design.environments):
         own = labels == label
-        acted = design.acted[own].all(axis=0)
-        held = tuple(name for name, yes in zip(names, acted, strict=True) if yes and (label, name) not in found)
-        moved = design.shifted[design.environments.index(label)] if label in design.environments else acted & False
-        rows.append((label, int(own.sum()), held, tuple(n for n, yes in zip(names, moved, strict=True) if yes)))
+        held = [names[j] for j in np.flatnonzero(design.acted[own].all(axis=0)).tolist()]
+        moved = design.shifted[[name == label for name in design.environments]].any(axis=0)
+        shifted = tuple(names[j] for j in np.flatnonzero(moved).tolist())
+        rows.append((label, int(own.sum()), tuple(name for name in held if (label, name) not in found), shifted))
     return pd.DataFrame(rows, columns=["environment", "rows", "set", "shifted"])
