@@ -14,7 +14,6 @@ from sartre.simulate import simulate
 AGREES = 4.0  # standard errors
 CHAIN = Dag.from_edges([("a", "b"), ("b", "c")])
 SET = {"b set": ["b"]}
-pytestmark = pytest.mark.filterwarnings("ignore:Neighbouring rows are correlated")
 
 
 def chain(seed=0, n=600, n_set=200):
@@ -104,6 +103,7 @@ def test_the_comparison_depends_on_nothing_but_the_rows(true_model):
     assert scaled["predicted"].tolist() == pytest.approx((5 + 100 * first["predicted"]).tolist(), rel=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:Neighbouring rows are correlated")
 def test_without_interventions_there_is_nothing_to_compare():
     X, environment = chain()
     plain = CausalDiscovery(FixedOrder(["a", "b", "c"]), random_state=0).fit(X)
@@ -129,6 +129,7 @@ def test_what_was_set_is_not_mixed_up_with_what_was_found():
     assert abs(z["c"]) < AGREES
 
 
+@pytest.mark.filterwarnings("ignore:Neighbouring rows are correlated")
 def test_a_new_fit_forgets_the_comparison():
     X, environment = chain()
     model = fitted(X, environment, ["a", "b", "c"], interventions=SET)
@@ -146,3 +147,16 @@ def test_residuals_are_examined_where_a_variable_was_not_set(true_model):
 def test_an_environment_that_is_not_there_is_refused(true_model):
     with pytest.raises(ValueError, match="No row of the model has the environment 'c set'"):
         seen_interventions(true_model.scm_, {"c set": ["c"]})
+
+
+def test_rows_that_are_repeated_within_groups_do_not_narrow_an_interval():
+    X = chain(n=200, n_set=0)[0]
+    repeated, groups = pd.concat([X] * 9, ignore_index=True), np.tile(np.arange(200), 9)
+    repeated += np.random.default_rng(1).normal(size=repeated.shape) / 1000  # exact copies would be left out
+    order = FixedOrder(["a", "b", "c"])
+    widths = []
+    for table, known in ((X, None), (repeated, groups)):
+        scm = CausalDiscovery(order, random_state=0).fit(table, groups=known).scm_
+        found = scm.effect("b", "c", at=1.0, baseline=0.0, n_bootstrap=60, random_state=0)
+        widths.append(found["high"][0] - found["low"][0])
+    assert widths[1] > 0.8 * widths[0]  # rows that are drawn one by one would narrow it

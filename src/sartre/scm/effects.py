@@ -78,10 +78,13 @@ def bootstrapped(
 
 
 def _drawn_again(table: Table, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw as many rows as there are, with replacement; every environment keeps its number of rows."""
-    n = len(table.values)
-    if table.design is None:
+    """Draw rows with replacement: whole groups, or as many rows of each environment as there are."""
+    n, design = len(table.values), table.design
+    if design is None:
         return rng.integers(n, size=n)
-    labels = table.design.labels
-    found = [np.flatnonzero(labels == label) for label in np.unique(labels.astype(str))]
+    if design.groups is not None:
+        members = np.split(np.argsort(design.groups, kind="stable"), np.cumsum(np.bincount(design.groups))[:-1])
+        return np.concatenate([members[group] for group in rng.integers(len(members), size=len(members))])
+    labels = np.unique(design.labels.astype(str), return_inverse=True)[1]
+    found = [np.flatnonzero(labels == k) for k in range(labels.max() + 1)]
     return np.concatenate([rng.choice(rows, size=len(rows)) for rows in found])

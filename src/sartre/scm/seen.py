@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sartre.scm.model import StructuralModel
 
 FEWEST_DRAWN = 10_000  # rows per intervention: their number then adds little to the standard error
-COMPARED = ["environment", "targets", "variable", "observed", "predicted", "z"]
+COMPARISON = ["environment", "targets", "variable", "observed", "predicted", "z"]
 
 
 def seen_interventions(
@@ -62,16 +62,17 @@ def seen_interventions(
     >>> rain[400:] = 1.5  # a sprinkler
     >>> table = pd.DataFrame({"rain": rain, "wet": 2 * rain + noise})
     >>> where = np.repeat(["nature", "sprinkler"], [400, 200])
-    >>> model = CausalDiscovery().fit(table, environment=where, interventions={"sprinkler": ["rain"]})
+    >>> model = CausalDiscovery(random_state=0)
+    >>> model = model.fit(table, environment=where, interventions={"sprinkler": ["rain"]})
     >>> model.graph_.edges
     [('rain', 'wet')]
     >>> seen_interventions(model.scm_, {"sprinkler": ["rain"]}).round(1)
       environment targets variable  observed  predicted    z
-    0   sprinkler    rain      wet       2.9        3.0 -1.0
+    0   sprinkler    rain      wet       3.0        3.0  0.2
     """
     with blas_threads(1):  # there are many small products
         rows = [row for name, acted in targets.items() if acted for row in _compared(scm, name, acted, random_state)]
-    return pd.DataFrame(rows, columns=COMPARED)
+    return pd.DataFrame(rows, columns=COMPARISON)
 
 
 def _compared(
