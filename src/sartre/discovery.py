@@ -32,7 +32,7 @@ from sartre.evidence.directions import (
     unweighable,
     weigh_directions,
 )
-from sartre.evidence.environments import replacing
+from sartre.evidence.environments import environments_table, replacing
 from sartre.graph.dag import Dag
 from sartre.knowledge.knowledge import constraints
 from sartre.knowledge.masks import check_order
@@ -40,13 +40,15 @@ from sartre.order import OrderSearch
 from sartre.prune import SARTRE
 from sartre.prune.edges import edges_of
 from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
-from sartre.scm import StructuralModel
+from sartre.scm import StructuralModel, seen_interventions
 from sartre.scm.alternatives import OpenDirections
 from sartre.settings import check_bool, check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
 from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, fresh, promised, tags_of, with_defaults
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pandas as pd
 
     from sartre.evidence.stability import Stability
     from sartre.knowledge.knowledge import Constraints, Knowledge
@@ -109,6 +111,14 @@ class CausalDiscovery(BaseEstimator):
     scm_ : StructuralModel
         The graph with a mechanism for every variable: samples, interventions, effects, counterfactuals. It is fitted
         on first access.
+    environments_ : DataFrame or None
+        One row per environment: its name, its number of rows, and the variables that were ``set`` or ``shifted`` in it.
+    environment_effects_ : DataFrame or None
+        What environments act on directly: ``environment``, ``variable``, ``strength``, ``p_value``, and in ``changes``
+        the variable whose effect is changed (empty for a shift).
+    seen_interventions_ : DataFrame or None
+        The means in every environment in which variables were set, compared with those that ``scm_`` predicts
+        (`sartre.scm.seen_interventions`), computed on first access.
 
     Notes
     -----
@@ -296,7 +306,12 @@ class CausalDiscovery(BaseEstimator):
 
     def _learn(self, data: Table | Survey, table: Table, seed: int, start: float) -> CausalDiscovery:
         """Order, then prune. The orderer sees the sample of a survey; `table` is kept for later use."""
-        for name in ("scm_", "diagnostics_", "_mechanisms"):  # results of an earlier fit are discarded
+        for name in (
+            "scm_",
+            "seen_interventions_",
+            "diagnostics_",
+            "_mechanisms",
+        ):  # results of an earlier fit are discarded
             self.__dict__.pop(name, None)
         self._table = table
         known = constraints(self, table.names)
@@ -502,9 +517,22 @@ class CausalDiscovery(BaseEstimator):
         open_edges = (self.edges_[self.edges_["direction"] == state] for state in ("undecided", "unchecked"))
         undecided, unchecked = (tuple(zip(edges["source"], edges["target"], strict=True)) for edges in open_edges)
         directions = OpenDirections(self.graph_, undecided, unchecked, constraints(self, table.names))
-        return StructuralModel.of_mechanisms(
-            Table(table.values, table.names), self.graph_, self.mechanisms(), pairs, directions
-        )
+        numbers = Table(table.values, table.names, design=table.design)
+        return StructuralModel.of_mechanisms(numbers, self.graph_, self.mechanisms(), pairs, directions)
+
+    @property
+    def environments_(self) -> pd.DataFrame | None:
+        """The environments: their rows, and what was acted on in them; None without environments."""
+        check_is_fitted(self, "graph_")
+        return environments_table(self._table.design, self._table.names, getattr(self, "environment_effects_", None))
+
+    @cached_property
+    def seen_interventions_(self) -> pd.DataFrame | None:
+        """What was seen under interventions, and what the model predicts for them; None without interventions."""
+        environments = self.environments_
+        if environments is None or not environments["set"].any():
+            return None
+        return seen_interventions(self.scm_, dict(zip(environments["environment"], environments["set"], strict=True)))
 
     def report(
         self,

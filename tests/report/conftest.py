@@ -60,3 +60,19 @@ def large():
     prune = SARTRE(penalty=0.3)
     X = (X - X.mean()) / X.std()
     return X, CausalDiscovery(FixedOrder([rename[name] for name in order]), prune, random_state=0).fit(X)
+
+
+@pytest.fixture(scope="session")
+def experiments():
+    """Return a table of three experiments, and a model of it: b was set, c was shifted, and a differs unannounced."""
+    rng = np.random.default_rng(0)
+    environment = np.repeat(["<i>usual</i>", "b set", "c shifted"], [500, 200, 200])
+    a, b, c = rng.normal(size=(3, 900))
+    a += 2 * (environment == "c shifted")
+    b = np.where(environment == "b set", 3 + b / 2, 1.5 * a + b)
+    c += 3 * (environment == "c shifted") - b
+    order = rng.permutation(900)
+    X = pd.DataFrame({"a": a, "b": b, "c": c}).iloc[order].reset_index(drop=True) * 123.456789
+    actions = {"b set": ["b"], "c shifted": ("soft", ["c"])}
+    model = CausalDiscovery(FixedOrder(["a", "b", "c"]), random_state=0)
+    return X, model.fit(X, environment=environment[order], interventions=actions)

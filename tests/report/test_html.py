@@ -215,3 +215,52 @@ def test_categories_and_missing_values_can_be_shown(tmp_path):
     text = (tmp_path / "report.html").read_text()
     assert "Levels of categories are drawn at scores" in text
     assert "10 missing values were imputed" in text
+
+
+def test_environments_are_told_one_by_one(tmp_path, experiments):
+    X, fitted = experiments
+    _, data = report(tmp_path, fitted, X)
+    usual, b_set, c_shifted = data["environments"]
+    assert [(row["name"], row["rows"], row["reference"]) for row in (usual, b_set, c_shifted)] == [
+        ("<i>usual</i>", 500, True),
+        ("b set", 200, False),
+        ("c shifted", 200, False),
+    ]
+    assert [(row["set"], row["shifted"]) for row in (usual, b_set, c_shifted)] == [([], []), (["b"], []), ([], ["c"])]
+    assert usual["effects"] == b_set["effects"] == []
+    assert [(effect["variable"], effect["changes"]) for effect in c_shifted["effects"]] == [("a", None)]
+    strength = fitted.environment_effects_.set_index("variable").loc["a", "strength"]
+    assert c_shifted["effects"][0]["strength"] == pytest.approx(strength, rel=1e-3)
+    seen = fitted.seen_interventions_.set_index("variable")["z"]
+    assert b_set["contradiction"]["variable"] == seen.abs().idxmax()
+    assert b_set["contradiction"]["z"] == pytest.approx(seen[seen.abs().idxmax()], rel=0.01)
+    assert usual["contradiction"] is c_shifted["contradiction"] is None
+
+
+def test_a_model_without_environments_has_no_panel(tmp_path, model, table):
+    text, data = report(tmp_path, model, table)
+    assert data["environments"] == []
+    assert 'id="environments" aria-labelledby="environments-title" hidden' in text
+
+
+def test_environments_without_data_tell_no_row(tmp_path, experiments):
+    X, fitted = experiments
+    told, without = (report(tmp_path, fitted, X, include_data=yes)[1] for yes in (True, False))
+    assert without["environments"] == told["environments"] != []
+    digits = {f"{value:.1f}" for value in np.abs(X.to_numpy().ravel()) if value >= 100}
+    rest = {key: value for key, value in without.items() if key != "edges"}  # these have fitted functions
+    assert not [text for text in digits if text in json.dumps(rest)]
+    assert len([text for text in digits if text in json.dumps(told["columns"])]) > 200
+
+
+@pytest.mark.filterwarnings("ignore:Orderers assume continuous noise")
+def test_environments_of_a_table_with_categories_are_told_without_a_comparison(tmp_path):
+    rng = np.random.default_rng(0)
+    kind, x = rng.integers(0, 3, size=300), rng.normal(size=300)
+    frame = pd.DataFrame({"kind": np.array(["red", "green", "blue"])[kind], "x": x, "y": x + rng.normal(size=300)})
+    where = np.repeat(["usual", "x set"], 150)[rng.permutation(300)]
+    fitted = CausalDiscovery(FixedOrder(["kind", "x", "y"]), random_state=0)
+    fitted.fit(frame, environment=where, interventions={"x set": ["x"]})
+    _, data = report(tmp_path, fitted, frame)
+    assert [row["set"] for row in data["environments"]] == [[], ["x"]]
+    assert [row["contradiction"] for row in data["environments"]] == [None, None]

@@ -57,11 +57,12 @@ class Diagnostics:
     messages : tuple of strings
         A few sentences for each thing to worry about, with what to do; empty if there is none.
     nodes : DataFrame
-        One row per variable: ``n`` (number of observed values), ``variance``, ``r2`` (of the linear regression on all
-        others) and, for the residual given the parents, ``skewness``, ``kurtosis`` (0 if normal), ``normality``
-        (p-value of D'Agostino's test), ``independence`` (smallest p-value of the tests of independence of each parent,
-        times their number), ``dependent_on`` (the parent with that p-value) and ``autocorrelation`` (of neighbouring
-        rows). They are NaN for variables with fewer than ten distinct values or fewer than twenty samples.
+        One row per variable: ``n`` (number of rows in which it was observed and not set), ``variance``, ``r2`` (of the
+        linear regression on all others) and, for the residual given the parents, ``skewness``, ``kurtosis`` (0 if
+        normal), ``normality`` (p-value of D'Agostino's test), ``independence`` (smallest p-value of the tests of
+        independence of each parent, times their number), ``dependent_on`` (the parent with that p-value) and
+        ``autocorrelation`` (of neighbouring rows). They are NaN for variables with fewer than ten distinct values or
+        fewer than twenty samples.
     var_sortability, r2_sortability : float
         Share of the directed paths along which the variance, or r2, increases, with ties as one half (Reisach et al.,
         2021 and 2023): near 1/2 if it says nothing about the order, NaN if there is no path.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
 if TYPE_CHECKING:
-    import pandas as pd
+    from sartre.data.row_design import RowDesign
 
 
 def replacing(effects: pd.DataFrame | None) -> list[tuple[str, str]]:
@@ -25,3 +29,37 @@ def replacing(effects: pd.DataFrame | None) -> list[tuple[str, str]]:
         return []
     replaced = effects[effects["changes"] != ""]
     return list(dict.fromkeys(replaced[["environment", "variable"]].itertuples(index=False, name=None)))
+
+
+def environments_table(
+    design: RowDesign | None, names: Sequence[str], effects: pd.DataFrame | None
+) -> pd.DataFrame | None:
+    """Return one row per environment, the reference first: its name, its number of rows, and what is known of it.
+
+    The columns ``set`` and ``shifted`` have the variables that were acted on, as tuples of names. In the design of a
+    fitted model, environments are also taken to set what they were found to act on (`effects`), which does not count.
+    The result is None without environments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sartre.data.row_design import read_design
+    >>> where = np.repeat(["usual", "drug", "diet"], [30, 20, 10])
+    >>> design = read_design(np.empty((60, 2)), ["b", "c"], where, {"drug": ["b"], "diet": ("soft", ["c"])})
+    >>> environments_table(design, ["b", "c"], None)
+      environment  rows   set shifted
+    0       usual    30    ()      ()
+    1        diet    10    ()    (c,)
+    2        drug    20  (b,)      ()
+    """
+    if design is None or not design.environments:
+        return None
+    found = set() if effects is None else set(effects[["environment", "variable"]].itertuples(index=False, name=None))
+    labels, rows = design.labels, []
+    for label in (design.reference, *design.environments):
+        own = labels == label
+        held = [names[j] for j in np.flatnonzero(design.acted[own].all(axis=0)).tolist()]
+        moved = design.shifted[[name == label for name in design.environments]].any(axis=0)
+        shifted = tuple(names[j] for j in np.flatnonzero(moved).tolist())
+        rows.append((label, int(own.sum()), tuple(name for name in held if (label, name) not in found), shifted))
+    return pd.DataFrame(rows, columns=["environment", "rows", "set", "shifted"])

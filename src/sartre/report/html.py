@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from sartre.compute.files import check_destination, write_text_atomically
 from sartre.data.checks import as_table
 from sartre.prune.mechanisms import mechanisms_of, parent_columns
+from sartre.report.environments import environment_rows
 from sartre.report.layout import layered
 from sartre.report.mechanisms import Drawing
 from sartre.steps import findings_of
@@ -64,6 +65,8 @@ def write_report(
     include_data: bool = True,
 ) -> None:
     """Write a report of a fitted model: the graph, the effect and evidence of each edge, and what was run.
+
+    After a fit with an environment, a table says what each environment acts on, and whether the model agrees with it.
 
     It is one file that needs no network, with a light and a dark theme, for screens, phones and paper.
 
@@ -133,6 +136,7 @@ def _content(
         "residuals": {j: _short(drawn.residual[rows]) for j, drawn in found.items()} if include_data else {},
         "sample": _said_of(rows, table.shape[0]) if include_data else None,
         "order": [int(j) for j in model.order_],
+        "environments": environment_rows(model, table),
         "notes": _notes(model, table, include_data=include_data),
         "run": _run(model, stability),
         "column_notes": _COLUMN_NOTES,

@@ -363,6 +363,42 @@
     return html("tr", { "data-edge": k, class: k === state.shown ? "chosen" : "" }, ...cells);
   }
 
+  // ---- the environments
+
+  function acted(environment) {
+    const told = [
+      ...environment.set.map((name) => `${name} (set)`),
+      ...environment.shifted.map((name) => `${name} (shifted)`),
+    ];
+    return told.join(", ") || "–";
+  }
+
+  const shifts = ({ effects }) =>
+    effects.map((effect) => (effect.changes === null
+      ? `${effect.variable} (${share(effect.strength)})`
+      : `changes the effect of ${effect.changes} on ${effect.variable}`)).join(", ") || "–";
+
+  const contradiction = ({ contradiction: found }) =>
+    (found === null ? "–" : `${found.variable}, ${number(found.z)} standard errors`);
+
+  function fillEnvironments() {
+    const compared = data.environments.some((environment) => environment.contradiction !== null);
+    const cells = [
+      { label: "environment", text: ({ name, reference }) => (reference ? `${name} (reference)` : name) },
+      { label: "rows", text: ({ rows: n }) => String(n), number: true },
+      { label: "acted on", text: acted },
+      { label: "shifts directly", text: shifts },
+      ...(compared ? [{ label: "largest difference from the model", text: contradiction }] : []),
+    ];
+    const shape = (cell) => ({ class: cell.number ? "number" : "" });
+    const [head, body] = byId("environments").querySelectorAll("thead, tbody");
+    head.replaceChildren(html("tr", {}, ...cells.map((cell) => html("th", { scope: "col", ...shape(cell) }, cell.label))));
+    body.replaceChildren(...data.environments.map((environment) => html("tr", {}, ...cells.map((cell, c) =>
+      html(c ? "td" : "th", c ? shape(cell) : { scope: "row" }, cell.text(environment))))));
+    byId("compared").hidden = !compared;
+    byId("environments").hidden = false;
+  }
+
   // ---- the page
 
   const pair = ([name, text]) => [html("dt", {}, name), html("dd", {}, text)];
@@ -378,6 +414,7 @@
   byId("theme").addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; nameTheme(); });
   nameTheme();
   fillTable();
+  if (data.environments.length) fillEnvironments();
   const degree = names.map((_, i) => edges.filter((edge) => edge.source === i || edge.target === i).length);
   if (data.positions) {
     drawAll();

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sartre.data.table import Table
 from sartre.graph.dag import Dag
 from sartre.graph.paths import transitive_closure
 from sartre.scm.equations import draw, propagate, refitted
 
 if TYPE_CHECKING:
+    from sartre.data.table import Table
     from sartre.scm.model import StructuralModel
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ def without_causes(model: StructuralModel, cause: str, outcome: str) -> Structur
     names = [model.names[k] for k in kept]
     return replace(
         model,
-        table=Table(np.asfortranarray(model.table.values[:, kept]), tuple(names)),
+        table=model.table.select(np.array(kept, dtype=np.intp)),
         graph=Dag(adjacency[np.ix_(kept, kept)], names),
         predicted=model.predicted[:, kept],
         pairs=tuple(pair for pair in model.pairs if pair[2] in names and pair[2] != cause),
@@ -68,10 +68,23 @@ def bootstrapped(
     seed: int,
 ) -> NDArray[np.float64]:
     """Return the means (n_bootstrap, len(at)) of models that are refitted to rows drawn with replacement."""
-    n, means = len(model.predicted), []
+    means = []
     for number in range(n_bootstrap):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BOOTSTRAP, number)))
-        again = refitted(replace(model, table=model.table.take(rng.integers(n, size=n))))
+        again = refitted(replace(model, table=model.table.take(_drawn_again(model.table, rng))))
         means.append(mean_outcomes(again, cause, outcome, at, n_samples, int(rng.integers(2**63))))
         logger.info("effect: %d of %d bootstrap samples fitted", len(means), n_bootstrap)
     return np.array(means)
+
+
+def _drawn_again(table: Table, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw rows with replacement: whole groups, or as many rows of each environment as there are."""
+    n, design = len(table.values), table.design
+    if design is None:
+        return rng.integers(n, size=n)
+    if design.groups is not None:
+        members = np.split(np.argsort(design.groups, kind="stable"), np.cumsum(np.bincount(design.groups))[:-1])
+        return np.concatenate([members[group] for group in rng.integers(len(members), size=len(members))])
+    labels = np.unique(design.labels.astype(str), return_inverse=True)[1]
+    found = [np.flatnonzero(labels == k) for k in range(labels.max() + 1)]
+    return np.concatenate([rng.choice(rows, size=len(rows)) for rows in found])

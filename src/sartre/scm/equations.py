@@ -58,12 +58,15 @@ def predict(model: StructuralModel, values: NDArray[np.float64]) -> NDArray[np.f
 
 
 def draw(model: StructuralModel, n: int, seed: int, *, evenly: bool = False) -> Units:
-    """Draw training rows, independently for every variable; if `evenly`, their counts differ by at most one."""
-    total = len(model.predicted)
+    """Draw training rows, independently for every variable; if `evenly`, their counts differ by at most one.
+
+    A variable is drawn from the rows that show its own mechanism: not from those in which it was set.
+    """
     values, predicted = np.empty((2, n, len(model.names)))
     for j, name in enumerate(model.names):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(name.encode())))
-        rows = rng.permutation(np.arange(n) % total) if evenly else rng.integers(total, size=n)
+        own = np.flatnonzero(model.table.rows_of(j))
+        rows = own[rng.permutation(np.arange(n) % len(own)) if evenly else rng.integers(len(own), size=n)]
         values[:, j], predicted[:, j] = model.table.values[rows, j], model.predicted[rows, j]
     return Units(values, predicted)
 

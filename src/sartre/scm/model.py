@@ -36,9 +36,10 @@ class StructuralModel:
 
     Each f_j is a sum of smooth functions of the parents and of the named pairs of parents (`additive/mechanism.py`) or,
     where the pruner found one, a Gaussian process (`process/mechanism.py`); the noise is resampled from the residuals
-    of the training rows. All results assume that the graph is correct: each edge is real and points the right way, and
-    there is no hidden common cause. Beyond the data, the functions are straight lines (those of pairs are constant, and
-    the joint part of a process returns to zero), which nothing supports: an intervention there gives a warning.
+    of the training rows in which the variable was not set (`sartre.data.row_design`). All results assume that the graph
+    is correct: each edge is real and points the right way, and there is no hidden common cause. Beyond the data, the
+    functions are straight lines (those of pairs are constant, and the joint part of a process returns to zero), which
+    nothing supports: an intervention there gives a warning.
 
     Attributes
     ----------
@@ -128,8 +129,9 @@ class StructuralModel:
 
     @property
     def residuals(self) -> pd.DataFrame:
-        """The noise of the training rows, with mean zero, from which `sample` draws."""
-        return pd.DataFrame(self.table.values - self.predicted, columns=self.names)
+        """The noise of the training rows, with mean zero, from which `sample` draws; NaN where a variable was set."""
+        own = np.column_stack([self.table.rows_of(j) for j in range(len(self.names))])
+        return pd.DataFrame(np.where(own, self.table.values - self.predicted, np.nan), columns=self.names)
 
     def sample(self, n: int, random_state: RandomState = None) -> pd.DataFrame:
         """Draw n rows, causes before effects, with noise resampled from the training rows for each variable separately.
