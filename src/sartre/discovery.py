@@ -321,11 +321,13 @@ class CausalDiscovery(BaseEstimator):
         if tags_of(orderer).learns_order:
             _warn_about_categories(table, known.before)
         numbers = scored(imputed(data.sample, seed))
-        data, numbers = self._learn_graph(orderer, pruner, data, numbers, known)
+        rows, numbers = self._learn_graph(orderer, pruner, data, numbers, known)
         weighing = self._weighed(numbers, known)
         if weighing.contradicts and tags_of(orderer).seeks_likelihood:
-            self.order_ = np.array(weighing.order, dtype=np.intp)
-            self._prune(pruner, data, known)
+            effects, self.order_ = self.environment_effects_, np.array(weighing.order, dtype=np.intp)
+            self._prune(pruner, rows, known)
+            if rows is not data:  # rows that were left out show nothing of the mechanisms that are replaced in them
+                self.environment_effects_ = effects
             weighing = self._weighed(numbers, known)
         self._describe_directions(weighing, known)
         if self.environment_effects_ is not None:
