@@ -16,12 +16,14 @@ Method = tuple[str, str]
 ABOUT = 1.1  # "comparable" means at most a tenth worse
 
 
-def no_more(measure: str, method: Method, than: Method, factor: float = 1.0, **where: Sequence[object]) -> Seen:
-    """Return a test that the mean of a measure is at most `factor` times that of another method, setting by setting.
+def no_more(
+    measure: str, method: Method, than: Method, factor: float = 1.0, *, margin: float = 0.0, **where: Sequence[object]
+) -> Seen:
+    """Return a test that a mean is at most `factor` times that of another method plus a margin, setting by setting.
 
     `where` names the settings that count, such as ``family=("ER1", "SF1")``. Only trials that both methods have count.
     """
-    return lambda frame: _compared(frame, measure, (method, than), _at_most(factor), where).tolist()
+    return lambda frame: _compared(frame, measure, (method, than), _at_most(factor, margin), where).tolist()
 
 
 def about_equal(measure: str, method: Method, to: Method, factor: float) -> Seen:
@@ -82,8 +84,8 @@ def together(*tests: Seen) -> Seen:
     return lambda frame: [one for test in tests for one in test(frame)]
 
 
-def _at_most(factor: float) -> Callable[[float, float], bool]:
-    return lambda mine, other: mine <= factor * other + 1e-12
+def _at_most(factor: float, margin: float = 0.0) -> Callable[[float, float], bool]:
+    return lambda mine, other: mine <= factor * other + margin + 1e-12
 
 
 def _compared(

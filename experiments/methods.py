@@ -11,12 +11,14 @@ import pandas as pd
 from experiments import peers
 from experiments.supervised import ENSEMBLES, SupervisedPruning
 from sartre.additive.bases.trees import Embedding
+from sartre.discovery import CausalDiscovery
 from sartre.graph.dag import Dag
 from sartre.order import SCORE, CaPS, FixedOrder, OrderSearch
 from sartre.prune import DAS, SARTRE, CAMPruning
+from sartre.simulate import Experiment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 TRUE, SCORES, CAPS, OURS, CORL = "true", "SCORE", "CaPS", "OrderSearch", "CORL"
 CAM, PYGAM, DAS_, AUTO, EMPTY = "CAM-pruning", peers.PYGAM, "DAS", "SARTRE", "no edges"
+KNOWN, UNKNOWN, POOLED = "targets known", "targets unknown", "pooled"  # the defaults, told more or less about the rows
 PENALTIES = (0.1, 0.15, 0.2, 0.25, 0.3)
 TIMEOUT = 1800  # seconds allowed for a peer
 TREES = ((1, 8), (5, 4), (5, 8), (5, 16), (10, 8), (20, 8))
@@ -54,7 +57,7 @@ def needs_peers(cell: Cell) -> bool:
 
 def is_costly(cell: Cell) -> bool:
     """Return whether a cell takes a minute or more on ten variables."""
-    return needs_peers(cell) and cell.prune != PYGAM
+    return needs_peers(cell) and cell.prune not in (PYGAM, peers.GIES)
 
 
 def paper(penalty: float = 0.1) -> str:
@@ -87,6 +90,9 @@ def warm_up(cell: Cell) -> None:
     noise[:, 3] += np.sin(2 * noise[:, 0])
     noise[:, 5] += noise[:, 1] * noise[:, 2] + noise[:, 3]
     X, dag = pd.DataFrame(noise, columns=[f"x{j}" for j in range(6)]), Dag(np.zeros((6, 6)))
+    if cell.prune in (KNOWN, UNKNOWN, POOLED):
+        learn_from_experiment(cell.prune, Experiment(X, dag, np.repeat(["a", "b"], 100), {"b": ["x0"]}), 0)  # pyright: ignore[reportArgumentType]
+        return
     order = learn_order(cell.order, X, dag, 0)[0] if cell.order else []
     learn_edges(cell.prune, X, order, 0)
 
@@ -114,10 +120,53 @@ def learn_edges(name: str, X: pd.DataFrame, order: list[int], seed: int) -> tupl
     return adjacency, process_time() - start
 
 
-def _by_peer(name: str, X: NDArray[Any], order: list[int], seed: int) -> tuple[NDArray[Any], float]:
-    """Run a peer; CAM-pruning gets the columns in causal order."""
+def learn_from_experiment(name: str, experiment: Experiment, seed: int) -> tuple[NDArray[Any], float]:
+    """Return the adjacency matrix of a method that may be told about environments and targets, and its CPU seconds."""
+    X, dag = experiment
+    if name == peers.GIES:
+        adjacency, seconds = _by_peer(name, X.to_numpy(), [], seed, _rows_and_targets(experiment))
+        return with_lines_directed(adjacency, dag), seconds
+    if name == EMPTY:
+        return learn_edges(name, X, [], seed)
+    environment = {"environment": experiment.environment.to_numpy()}
+    told = {KNOWN: {**environment, "interventions": experiment.interventions}, UNKNOWN: environment, POOLED: {}}[name]
+    model = CausalDiscovery(directions=False, random_state=seed)
+    start = process_time()
+    adjacency = model.fit(X, **told).graph_.adjacency
+    return adjacency, process_time() - start
+
+
+def with_lines_directed(adjacency: NDArray[Any], dag: Dag) -> NDArray[Any]:
+    """Direct each edge that points both ways along an order of the true graph, in favour of who found it.
+
+    Edges that may point either way join variables of one component, and the arrows between components have no cycle;
+    so the result has none either.
+    """
+    rank = np.argsort([dag.names.index(name) for name in dag.topological_order()])
+    backwards = rank[:, None] > rank[None, :]
+    return np.where(adjacency.astype(bool) & adjacency.T.astype(bool) & backwards, 0, adjacency).astype(np.uint8)
+
+
+def _rows_and_targets(experiment: Experiment) -> list[tuple[list[int], list[int]]]:
+    """Return the rows of each environment and the columns that were set in them."""
+    names = list(experiment.X.columns)
+    rows = experiment.environment.reset_index(drop=True).groupby(experiment.environment.to_numpy(), sort=False).groups
+    return [
+        (list(places), [names.index(target) for target in experiment.interventions.get(name, [])])
+        for name, places in rows.items()
+    ]
+
+
+def _by_peer(
+    name: str,
+    X: NDArray[Any],
+    order: list[int],
+    seed: int,
+    environments: Sequence[tuple[Sequence[int], Sequence[int]]] | None = None,
+) -> tuple[NDArray[Any], float]:
+    """Run a peer; CAM-pruning gets the columns in causal order, and GIES gets the environments."""
     places = np.array(order or range(X.shape[1]))
-    outcome = peers.run(name, X[:, places], seed, timeout=TIMEOUT)
+    outcome = peers.run(name, X[:, places], seed, timeout=TIMEOUT, environments=environments)
     if outcome.adjacency is None:
         raise PeerFailedError(f"{name} on {X.shape[1]} variables: {outcome.reason}")
     adjacency = np.zeros_like(outcome.adjacency)
@@ -134,6 +183,12 @@ def expected_seconds(cells: list[Cell]) -> float:
     orders = {CORL: 120.0, SCORES: 2.5 * n**2.5 * d, CAPS: 2.5 * n**2.5 * d, OURS: 0.5 * d**1.6}
     pruners = {CAM: 0.1 * n * d**1.8, DAS_: 0.85 * n**2.5 * d**1.45, AUTO: 0.2 * n * d**1.5}
     pruners |= {PYGAM: 2.0 + 1.5 * n * d**2.1, **peers.SECONDS}
+    pruners |= {
+        KNOWN: 15 + 25 * n * d**2,
+        UNKNOWN: 40 + 75 * n * d**2,
+        POOLED: 10 + 15 * n * d**2,
+        peers.GIES: 15 * n * d**2,
+    }
     for cell in cells:
         pruners.setdefault(cell.prune, 3.0 if "forest" in cell.prune or "boosting" in cell.prune else 0.02 * d**2)
     learnt = sum(orders.get(order, 0.0) for order in {cell.order for cell in cells})

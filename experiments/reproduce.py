@@ -18,6 +18,7 @@ from experiments import (
     page,
     peers,
     runner,
+    table_interventions,
     table_real,
 )
 from experiments.drawing import draw
@@ -36,7 +37,7 @@ STUDIES: dict[str, Study] = {
     module.STUDY.name: module.STUDY
     for module in (
         *(figure_variables, figure_samples, figure_highdim, table_real, figure_mixed, figure_sensitivity),
-        *(ablations, figure_breaks),
+        *(ablations, figure_breaks, table_interventions),
     )
 }
 logger = logging.getLogger("sartre.reproduce")
@@ -65,7 +66,7 @@ def _left(name: str, trials: int) -> list[Cell]:
 
 def _set_up_peers() -> None:
     """Create the environment of the peers; if this fails, warn and leave the cells that need them for another run."""
-    logger.info("Setting up pyGAM and gCastle")
+    logger.info("Setting up pyGAM, GIES and gCastle")
     try:
         peers.environment()
     except peers.UnavailableError as error:

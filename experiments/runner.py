@@ -28,6 +28,7 @@ from experiments.methods import (
     expected_seconds,
     is_costly,
     learn_edges,
+    learn_from_experiment,
     learn_order,
     needs_peers,
     warm_up,
@@ -35,6 +36,7 @@ from experiments.methods import (
 from experiments.study import FIRST_SEED, SETTINGS
 from sartre.compute.files import write_text_atomically
 from sartre.metrics import edge_f1, edge_precision, edge_recall, order_divergence, shd, sid
+from sartre.simulate import Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
     from experiments.study import Cell, Data, Study
     from sartre.graph.dag import Dag
+    from sartre.simulate import Dataset
 
 logger = logging.getLogger("sartre.reproduce")
 TRIALS_OF_COSTLY = 3  # largest number of trials of methods that take a minute or more per data set
@@ -208,23 +211,27 @@ def _run(study: Study, results: Results, trials: int, jobs: int, *, quick: bool)
 def _run_data_set(results: Results, data: Data, trial: int, cells: list[Cell]) -> None:
     """Run methods on the data set of a trial, and write each result as soon as it is there."""
     warnings.simplefilter("ignore")  # the studies contain repeated rows and coarse columns on purpose
-    X, dag = data.draw(trial)
+    drawn = data.draw(trial)
     for cell in cells:
         try:
-            measured = _measured(results.orders, cell, trial, X, dag)
+            measured = _measured(results.orders, cell, trial, drawn)
         except PeerFailedError as error:
             logger.warning("%s", error)
             measured = {}
         except peers.KilledError as error:  # no row is written, so that it is run again next time
-            logger.warning("%s, %s on %d variables: %s", cell.order or "no order", cell.prune, X.shape[1], error)
+            logger.warning("%s, %s on %d variables: %s", cell.order or "no order", cell.prune, len(drawn.dag), error)
             continue
         text = {name: _text(measured.get(name, "")) for name in MEASURES}
         results.add({**cell.settings(), "trial": str(trial), **text})
 
 
-def _measured(orders: Path, cell: Cell, trial: int, X: pd.DataFrame, dag: Dag) -> dict[str, float]:
-    """Return the measures of a cell on one table."""
+def _measured(orders: Path, cell: Cell, trial: int, drawn: Dataset) -> dict[str, float]:
+    """Return the measures of a cell on one table; where rows come from experiments, the method has both steps."""
     warm_up(cell)
+    X, dag = drawn
+    if isinstance(drawn, Experiment):
+        adjacency, seconds = learn_from_experiment(cell.prune, drawn, FIRST_SEED + trial)
+        return {"order_seconds": 0.0, "prune_seconds": seconds} | compare(dag, adjacency)
     order, order_seconds = _order(orders, cell, trial, X, dag)
     adjacency, prune_seconds = learn_edges(cell.prune, X, order, FIRST_SEED + trial)
     seconds = {"order_seconds": order_seconds, "prune_seconds": prune_seconds}

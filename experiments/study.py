@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
+from experiments.environments import EXPERIMENTS, draw_experiment
 from experiments.fmri import load_fmri
 from sartre.datasets import load_sachs
 from sartre.graph.dag import Dag
@@ -30,6 +31,8 @@ LEVELS = 5  # number of values of a discrete column
 class Data:
     """Settings that determine how a table is drawn, except the trial. A family may also name a real data set.
 
+    Families of `experiments.environments` are drawn there, as an `Experiment`; they have no other settings.
+
     columns : as drawn, standardised to mean 0 and variance 1, or cut into five values at their quantiles
     hidden : number of common causes of two variables each that are drawn and then left out
     """
@@ -45,6 +48,8 @@ class Data:
 
     def draw(self, trial: int) -> Dataset:
         """Return the table of a trial and its true graph."""
+        if self.family in EXPERIMENTS:
+            return draw_experiment(self.family, self.nodes, self.samples, FIRST_SEED + trial)
         X, dag = self._rows(trial) if self.family in REAL else self._simulated(trial)
         if self.columns == "standardised":
             X = (X - X.mean()) / X.std(ddof=0)
