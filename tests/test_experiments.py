@@ -169,3 +169,63 @@ def test_certificates_hold_where_groups_are_known():
     model = CausalDiscovery(order=FixedOrder(list(table)), prune=SARTRE(level=0.5, joint=False), random_state=0)
     found = certify(model, table, random_state=0, n_splits=3, groups=groups)
     assert not found.edges["certified"].any()
+
+
+def test_processes_look_for_joint_effects_beside_environments():
+    table, environment, _ = chain(0)
+    found = SARTRE(joint=True).fit(with_design(table, environment), ["a", "b", "c"])
+    assert found.adjacency_matrix_[1, 2]
+
+
+def test_rows_that_repeat_their_group_decide_no_direction():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(30), 20)
+    a = rng.normal(size=30)[groups]
+    b = a + rng.normal(size=30)[groups]
+    table = pd.DataFrame({"a": a, "b": b}) + rng.normal(size=(600, 2)) / 10
+    model = CausalDiscovery(prune=FAST, random_state=0).fit(table, groups=groups)
+    assert set(model.edges_["direction"]) <= {"undecided"}
+
+
+def test_centring_within_groups_does_not_see_what_was_set():
+    rng = np.random.default_rng(0)
+    groups, environment = np.repeat(np.arange(60), 10), np.tile(np.repeat(["o", "e"], 5), 60)
+    a, noise = rng.normal(size=(2, 600))
+    tables = [pd.DataFrame({"a": a, "b": np.where(environment == "e", value, a + noise / 2)}) for value in (0.0, 100.0)]
+    words = {"environment": environment, "interventions": {"e": ["b"]}, "groups": ("centred", groups)}
+    found = [FAST.fit(with_design(table, **words), ["a", "b"]).edges_ for table in tables]
+    pd.testing.assert_frame_equal(*found)
+    assert len(found[0]) == 1
+
+
+def test_what_missing_values_leave_of_a_design_is_checked():
+    table, environment, interventions = chain(0)
+    table.loc[environment == "observed", "c"] = np.nan
+    words = {"environment": environment, "interventions": interventions}
+    refused = pytest.raises(ValueError, match="cannot be treated by missing='impute' together with interventions")
+    with pytest.warns(UserWarning, match="were imputed"), refused:
+        CausalDiscovery(missing="impute").fit(table, **words)
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(ValueError, match="No row is left of"):
+        CausalDiscovery(missing="drop").fit(
+            table, environment=environment, interventions={"observed": ["a"], "c set": ["b"]}
+        )
+    table.loc[environment == "b set", "c"] = np.nan
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(ValueError, match="rows in which it was not set"):
+        CausalDiscovery(missing="drop").fit(table, **words)
+
+
+def test_the_table_of_fit_is_read_again_though_it_names_its_rows(tmp_path):
+    table, environment, interventions = chain(0)
+    table = table.assign(day=environment)
+    model = CausalDiscovery(prune=FAST, random_state=0).fit(table, environment="day", interventions=interventions)
+    assert model.mechanisms(table) is model.mechanisms()
+    model.report(tmp_path / "report.html", table)
+    assert "c set" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_path_has_no_environments_among_its_edges():
+    table, environment, _ = chain(0)
+    path = FAST.path(with_design(table, environment), ["a", "b", "c"], values=[0.01])
+    assert set(path["source"]) <= {"a", "b", "c"}
+    with pytest.raises(ValueError, match="Groups need tests"):
+        SARTRE(0.1).fit(with_design(table, groups=np.arange(600)), ["a", "b", "c"])

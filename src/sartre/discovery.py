@@ -20,8 +20,9 @@ from sartre.data.batches import MISSING_IN_BATCHES
 from sartre.data.category_codes import scored
 from sartre.data.checks import MIN_ROWS, as_table
 from sartre.data.missing import imputed, read_table
-from sartre.data.read_design import with_design
+from sartre.data.read_design import named_columns, with_design
 from sartre.data.row_dependence import warn_about_dependent_rows
+from sartre.data.row_design import check_rows_left, without_columns
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
 from sartre.evidence.diagnostics import Diagnostics, diagnose
@@ -113,9 +114,6 @@ class CausalDiscovery(BaseEstimator):
         on first access.
     environments_ : DataFrame or None
         One row per environment: its name, its number of rows, and the variables that were ``set`` or ``shifted`` in it.
-    environment_effects_ : DataFrame or None
-        What environments act on directly: ``environment``, ``variable``, ``strength``, ``p_value``, and in ``changes``
-        the variable whose effect is changed (empty for a shift).
     seen_interventions_ : DataFrame or None
         The means in every environment in which variables were set, compared with those that ``scm_`` predicts
         (`sartre.scm.seen_interventions`), computed on first access.
@@ -225,11 +223,13 @@ class CausalDiscovery(BaseEstimator):
         seed = seed_of("CausalDiscovery", self.random_state) if self.missing in ("bin", "impute") else 0
         said = with_design(X, environment, interventions, groups)
         table = read_table(said, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
+        check_rows_left(table.design, table.names, int((table.missing | table.incomplete).sum()), self.missing)
         self._check_design(table)
         data: Table | Survey = table
         if table.is_long and tags_of(self.pruner()).takes_row_source:
             data = survey_of_table(table, sample_seed("CausalDiscovery", self.random_state))
         with _all_or_nothing(self):
+            self._named = named_columns(environment, groups)
             return self._learn(data, table, seed, start)
 
     def fit_batches(self, source: Any) -> CausalDiscovery:
@@ -466,7 +466,7 @@ class CausalDiscovery(BaseEstimator):
         ([('x0', 'x1')], [2.0])
         """
         check_is_fitted(self, "graph_")
-        table = self._table if X is None else as_table(X, categories=True, missing=True).reordered(self.graph_.names)
+        table = self._table if X is None else self._read_again(X)
         table = replace(table, design=self._table.design) if table.shape == self._table.shape else table
         if np.array_equal(table.values, self._table.values, equal_nan=True):
             return self._mechanisms
@@ -477,6 +477,11 @@ class CausalDiscovery(BaseEstimator):
                 f"{listed(table.names[j] for j in table.nominal) or 'none'}. Pass the table that was fitted."
             )
         return refit_mechanisms(table, self.graph_, self._mechanisms)
+
+    def _read_again(self, X: Any) -> Table:
+        """Read the table of `fit` once more; columns that name environments or groups are not variables."""
+        X = without_columns(X, self._named) if hasattr(self, "_named") else X
+        return as_table(X, categories=True, missing=True).reordered(self.graph_.names)
 
     @cached_property
     def _mechanisms(self) -> dict[str, Mechanism]:
@@ -551,7 +556,13 @@ class CausalDiscovery(BaseEstimator):
         from sartre.report import write_report  # noqa: PLC0415 - drawing is a layer above learning
 
         check_is_fitted(self)
-        write_report(self, self._table if X is None else X, path, stability=stability, include_data=include_data)
+        write_report(
+            self,
+            self._table if X is None else self._read_again(X),
+            path,
+            stability=stability,
+            include_data=include_data,
+        )
 
 
 @contextmanager

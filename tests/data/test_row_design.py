@@ -56,9 +56,9 @@ def test_the_design_follows_rows_and_columns():
 
 
 def test_centring_leaves_no_difference_between_groups():
-    groups = np.repeat(np.arange(10), 4)
+    groups = np.repeat(np.arange(20), 2)
     table = with_design(frame() + groups[:, None], groups=("centred", groups))
-    means = [table.values[groups == g].mean(axis=0) for g in range(10)]
+    means = [table.values[groups == g].mean(axis=0) for g in range(20)]
     np.testing.assert_allclose(np.ptp(means, axis=0), 0, atol=1e-12)
 
 
@@ -79,7 +79,7 @@ def test_centring_leaves_no_difference_between_groups():
         ({"environment": [None, *SITES[1:]]}, "Got no value in 1 rows, the first of them row 0"),
         ({"environment": np.arange(40)}, "Every environment needs at least 10 rows"),
         ({"environment": "site"}, "must be the name of a column, or one value per row. Got 'site'"),
-        ({"groups": np.zeros(40)}, "At least 10 groups are needed"),
+        ({"groups": np.zeros(40)}, "At least 20 groups are needed"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(words, text):

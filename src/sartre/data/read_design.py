@@ -39,7 +39,7 @@ def with_design(X: Any, environment: Any = None, interventions: Any = None, grou
     """
     if environment is None and interventions is None and groups is None:
         return X
-    centred = isinstance(groups, tuple) and len(groups) == 2 and isinstance(groups[0], str) and groups[0] == CENTRED
+    centred = _is_centred(groups)
     rest, given = own_columns(X, {"environment": environment, "groups": groups[1] if centred else groups})
     table = as_table(rest, categories=True, missing=True)
     design = read_design(table.values, table.names, given["environment"], interventions, given["groups"])
@@ -47,12 +47,27 @@ def with_design(X: Any, environment: Any = None, interventions: Any = None, grou
     return table if not centred or design is None or design.groups is None else _within_groups(table, design.groups)
 
 
+def named_columns(environment: Any, groups: Any) -> list[str]:
+    """Return the columns that are named by what is said about the rows.
+
+    Examples
+    --------
+    >>> named_columns("site", ("centred", "patient")), named_columns(["p", "q"], None)
+    (['site', 'patient'], [])
+    """
+    return [name for name in (environment, groups[1] if _is_centred(groups) else groups) if isinstance(name, str)]
+
+
+def _is_centred(groups: Any) -> bool:
+    return isinstance(groups, tuple) and len(groups) == 2 and isinstance(groups[0], str) and groups[0] == CENTRED
+
+
 def _within_groups(table: Table, groups: NDArray[np.intp]) -> Table:
     """Return a table whose numeric columns have the same mean in every group."""
     values = table.values.copy(order="F")
     for j in sorted(set(range(table.shape[1])) - set(table.levels)):
-        observed = ~np.isnan(values[:, j])
-        codes = np.unique(groups[observed], return_inverse=True)[1]
-        column = values[observed, j]
-        values[observed, j] -= (np.bincount(codes, column) / np.bincount(codes))[codes] - column.mean()
+        own = table.rows_of(j)  # what a variable was set to says nothing about its group
+        codes = np.unique(groups[own], return_inverse=True)[1]
+        column = values[own, j]
+        values[own, j] -= (np.bincount(codes, column) / np.bincount(codes))[codes] - column.mean()
     return replace(table, values=values)

@@ -19,7 +19,7 @@ from sartre.data.columns import is_missing
 from sartre.settings import listed
 
 FEWEST_IN_ENVIRONMENT = 10  # rows: fewer say nothing about a shift
-FEWEST_GROUPS = 10  # a variance between groups needs several
+FEWEST_GROUPS = 20  # with ten, tests that hold between groups find nothing
 FEWEST_ROWS_LEFT = 50  # of a variable's own mechanism, to describe it without the environments that shift it
 SOFT, PERFECT = "soft", "perfect"
 
@@ -94,6 +94,40 @@ class RowDesign:
             acted[labels == environment, column] = True
         few = (~acted).sum(axis=0) < FEWEST_ROWS_LEFT
         return replace(self, acted=np.where(few, self.acted, acted))
+
+
+def check_rows_left(design: RowDesign | None, names: Sequence[str], n_missing: int, missing: str) -> None:
+    """Refuse a design that no longer holds once missing values were treated.
+
+    Imputed values would mix what was set with what was observed, so that missing values may only be dropped.
+    """
+    if design is None:
+        return
+    if n_missing and missing in ("bin", "impute") and design.acted.any():
+        raise ValueError(
+            f"Missing values cannot be treated by missing={missing!r} together with interventions, because values that "
+            "were set would be imputed where they were not. Use missing='drop'."
+        )
+    lost = [names[j] for j in np.flatnonzero((~design.acted).sum(axis=0) < FEWEST_IN_ENVIRONMENT).tolist()]
+    if lost:
+        raise ValueError(
+            f"Every variable needs at least {FEWEST_IN_ENVIRONMENT} rows in which it was not set. Got fewer for "
+            f"{listed(lost)}. Provide more such rows, or leave these columns out."
+        )
+    empty = [e for e, n in zip(design.environments, design.indicators.sum(axis=0).tolist(), strict=True) if n == 0]
+    if empty:
+        raise ValueError(
+            f"No row is left of the environments {listed(empty)}. Provide more rows, or leave these environments out."
+        )
+
+
+def without_columns(X: Any, names: Iterable[str]) -> Any:
+    """Return a data frame without some columns, if it has them; anything else as it is."""
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    dropped = [column for column in frame.columns if str(column) in set(names)]
+    return frame.drop(dropped).to_native() if dropped else X
 
 
 def own_columns(X: Any, names: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -146,6 +146,9 @@ def certify(
         Number of splits. One is enough for the promise; more make the result depend less on the seed.
     n_jobs : int, optional
         Number of processes over the splits, at most one per core; the result does not depend on it.
+    environment, interventions, groups : optional
+        As in `CausalDiscovery.fit`. A target is tested on rows in which it was not set, given the environments too, and
+        rows of one group are in the same half.
     random_state : int, Generator, RandomState or None
         Seed of all splits.
 

@@ -127,7 +127,8 @@ def diagnose(model: Any, X: Any) -> Diagnostics:
     rows = [_node(table, j, parents[j], mechanisms[name], sorting) for j, name in enumerate(table.names)]
     nodes = pd.DataFrame(rows, index=pd.Index(table.names, name="variable"))
     numbers = [j for j in range(table.shape[1]) if j not in table.nominal]
-    nodes.insert(1, "variance", [np.nanvar(table.values[:, j]) if j in numbers else np.nan for j in range(len(nodes))])
+    own = [table.values[table.rows_of(j), j] for j in range(len(nodes))]
+    nodes.insert(1, "variance", [np.var(own[j]) if j in numbers else np.nan for j in range(len(nodes))])
     nodes.insert(2, "r2", _r2(table, numbers))
     share = nodes.pop("share").to_numpy()
     copies = _copies(table, numbers)

@@ -173,6 +173,7 @@ class _Scales:
         X, functions, blocks = blocks_of_rows(X, table.design)
         prices = Prices(LINE_PRICE, FUNCTION_PRICE, LINE_CHOICE, CHOICE)
         self._n, self._before, self._scores = len(X), before, LocalScores(blocks, prices)
+        self._n_units = table.n_units  # rows of a group may say all the same
         self._density = NoiseDensities(X, functions, blocks)
         self._spread = self._density.with_spread()
         has_spread = self._density.shows_spread(dependences(self._scores, order))
@@ -199,7 +200,7 @@ class _Scales:
         starts.sort(key=lambda order: sum(climb.local_scores(order)))
         reached = [(climb.settle(start), climb.order) for start in starts[:TURNS_CLIMBED]]
         other = self._values(min(reached)[1])
-        return Weighed(*(0.5 * self._n * (other - self._values(self._best))).tolist())
+        return Weighed(*(0.5 * self._n_units * (other - self._values(self._best))).tolist())
 
     def _turned(self, i: int, j: int) -> Iterator[list[int]]:
         """Yield orders in which j comes first: one of the two moved, j with all it needs, or i's causes turned too."""

@@ -67,8 +67,9 @@ class OrderSearch(BaseEstimator):
         How much to search. ``"fast"`` climbs once, from SCORE on 1000 rows. ``"auto"`` climbs from SCORE on 2000 rows
         and from CAM, and escapes until 2 d escapes in a row were in vain or 500 d local scores were computed.
         ``"thorough"`` uses 4000 rows and four random starts more, and gives up after 20 d escapes or 5000 d scores.
-        In tables of at most 30 columns it ends with insertions that Gaussian processes favour (`polish.py`), which see
-        joint functions of many variables; ``score_`` is then not the lowest that was found.
+        In tables of at most 30 columns, and without environments or groups, it ends with insertions that Gaussian
+        processes favour (`polish.py`), which see joint functions of many variables; ``score_`` is then not the lowest
+        that was found.
     scale : {"standard", "raw"}
         ``"raw"`` asserts that the noise of all variables is normal with the same variance, in the units given. The
         starts then see the columns as they are, and scores are those of a common noise variance, the mean under the

@@ -244,6 +244,10 @@ class SARTRE(BaseEstimator):
         """
         self._check_settings()
         data = self._read(X)
+        if not self._automatic() and data.sample.design is not None and data.sample.design.groups is not None:
+            raise ValueError(
+                "Groups need tests, which a penalty given as a number does not make. Use SARTRE(), with penalty='auto'."
+            )
         if data is not X:
             warn_about_dependent_rows(data.sample, stacklevel=2)
         edges = check_edges(order, candidates, required, data.sample.names)
@@ -314,7 +318,9 @@ class SARTRE(BaseEstimator):
         values = sorted(values, reverse=name == "penalty")
         data = self._read(X)
         table, fits = self._fits(data, check_edges(order, candidates, required, data.sample.names), values)
-        frames = [edge_table((row for fit in fits for row in fit[k].rows()), table.names) for k in range(len(values))]
+        d = data.sample.shape[1]
+        rows = [[row for fit in fits for row in split(fit[k], d)[0].rows()] for k in range(len(values))]
+        frames = [edge_table(found, table.names) for found in rows]
         for frame, value in zip(frames, values, strict=True):
             frame.insert(0, name, value)
         return pd.concat(frames, ignore_index=True)

@@ -211,6 +211,8 @@ class AutomaticPruning:
         found = usable[np.isin(usable, np.concatenate([fit.parents for fit in fits]))]
         if self._table.design is not None:  # a process sees only those environments that were found to act
             usable = usable[~self._table.design.is_indicator[usable] | np.isin(usable, found)]
+        if len(usable) == 0:
+            return fits
 
         def search(*, robust: bool) -> JointSearch:
             model = self._model(fits[0].target, response, robust=robust)
@@ -334,6 +336,7 @@ def warn_about_repeats(table: Table, kept: Table, stacklevel: int) -> None:
 def warn_about_near_copies(table: Table, stacklevel: int) -> None:
     """Warn about columns that are near copies of another."""
     numbers = np.setdiff1d(np.arange(table.shape[1]), list(table.nominal))
+    numbers = numbers if table.design is None else numbers[~table.design.is_indicator[numbers]]
     pairs = near_copies(table.values[:, numbers]) if len(table.values) >= FEWEST_VALUES else []
     if pairs:
         shown = listed(f"{table.names[numbers[a]]} ~ {table.names[numbers[b]]}" for a, b in pairs)
