@@ -113,7 +113,7 @@ def test_a_foreign_pruner_sees_a_table_and_never_a_survey(monkeypatch):
 
 def test_a_pruner_without_findings_has_found_nothing():
     findings = findings_of(Anything())
-    assert findings == Findings(None, (), None, {}, {}, ())
+    assert findings == Findings(None, (), None, {}, {}, (), None)
     assert findings.pairs() == []
     assert findings_of(None) == findings
 
@@ -126,7 +126,7 @@ def test_findings_are_attributes_with_the_same_names():
     pruner.notes_ = ["A sentence."]
     findings = findings_of(pruner)
     assert findings.interactions is frame
-    assert findings[1:] == (["y"], 0.3, {"additive": 7}, {"y": "a mechanism"}, ["A sentence."])
+    assert findings[1:] == (["y"], 0.3, {"additive": 7}, {"y": "a mechanism"}, ["A sentence."], None)
     assert findings.pairs() == [("a", "b", "y")]  # by name, whatever the order of the columns
 
 

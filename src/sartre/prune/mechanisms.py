@@ -59,6 +59,7 @@ def fit_mechanisms(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sartre.data.checks import as_table
     >>> from sartre.graph import Dag
     >>> x = np.linspace(-1, 1, 200)
