@@ -177,10 +177,11 @@ class JointSearch:
             return Decision(fit._replace(promise=promise))
         fits, whole = self._second
         best = self._restored(fits.eliminated(whole, price, kept), chosen, price)
+        best = self._confirmed(fits, best, chosen)
         if set(best.candidates.tolist()) == set(chosen.tolist()):
             return Decision(fit)
         selected = fits.fit(chosen, lifted(whole.weights.of(chosen)), MORE_STEPS)
-        if best.priced(price) <= selected.priced(price) or not self._is_confirmed(fits, best, chosen):
+        if best.priced(price) <= selected.priced(price):
             return Decision(fit)
         return Decision(self._described(fit, fits, best), best.weights)
 
@@ -232,14 +233,18 @@ class JointSearch:
         return fits.fit(restored, lifted(whole.weights.of(restored)), MORE_STEPS)
 
     @staticmethod
-    def _is_confirmed(fits: ProcessFits, best: Fitted, chosen: NDArray[np.intp]) -> bool:
-        """Return whether the parents that are new let a process miss rows that are left out by less, beyond chance."""
+    def _confirmed(fits: ProcessFits, best: Fitted, chosen: NDArray[np.intp]) -> Fitted:
+        """Return the process without the parents that are new, unless they let it miss rows that are left out by less.
+
+        Removing a parent needs no such confirmation: what was removed in favour of parents that only seemed to act
+        stays removed.
+        """
         old = np.flatnonzero(np.isin(best.candidates, chosen))
         if len(old) == len(best.candidates):
-            return True
+            return best
         other = fits.fit(best.candidates[old], lifted(best.weights.of(old)), MORE_STEPS)
         fall = other.left_out.astype(np.float64) ** 2 - best.left_out.astype(np.float64) ** 2
-        return bool(fall.mean() > LEFT_OUT_T * fall.std() / np.sqrt(len(fall)))
+        return best if fall.mean() > LEFT_OUT_T * fall.std() / np.sqrt(len(fall)) else other
 
     @cached_property
     def _first(self) -> tuple[ProcessFits, Fitted]:
