@@ -141,7 +141,7 @@ def test_targets_that_make_no_sense_are_one_sentence_and_leave_nothing(cells, fo
         (["--environment", "batch"], "no column 'batch'; its columns are flood, condition, rain, river, patient."),
         (["--groups", "person"], "no column 'person'; its columns are flood, condition, rain, river, patient."),
         (["--environment", "patient"], "Every environment needs at least 10 rows."),
-        (["--groups", "condition", "--columns", "rain,river"], "At least 10 groups are needed"),
+        (["--groups", "condition", "--columns", "rain,river"], "At least 20 groups are needed"),
         (["--environment", "condition", "--groups", "patient", "--order", "R2Sort"], "R2Sort would ignore them"),
         (["--environment", "condition", "--interventions", "edges.csv"], "'edges.csv' is the input file"),
     ],

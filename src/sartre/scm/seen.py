@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sartre.scm.model import StructuralModel
 
 FEWEST_DRAWN = 10_000  # rows per intervention: their number then adds little to the standard error
-COMPARISON = ["environment", "targets", "variable", "observed", "predicted", "z"]
+COMPARISON = ["environment", "targets", "variable", "observed", "predicted", "z", "shift"]
 
 
 def seen_interventions(
@@ -52,7 +52,9 @@ def seen_interventions(
     -------
     DataFrame
         One row per environment and variable that was not set in it: ``environment``, ``targets`` (their names, as one
-        text), ``variable``, ``observed`` and ``predicted`` (means), and ``z``.
+        text), ``variable``, ``observed`` and ``predicted`` (means), ``z``, and ``shift``: the difference from the mean
+        in the reference environment, in standard errors, which needs no model: does acting on the targets change the
+        variable at all?
 
     Examples
     --------
@@ -67,8 +69,8 @@ def seen_interventions(
     >>> model.graph_.edges
     [('rain', 'wet')]
     >>> seen_interventions(model.scm_, {"sprinkler": ["rain"]}).round(1)
-      environment targets variable  observed  predicted    z
-    0   sprinkler    rain      wet       3.0        3.0  0.2
+      environment targets variable  observed  predicted    z  shift
+    0   sprinkler    rain      wet       3.0        3.0  0.2   24.2
     """
     with blas_threads(1):  # there are many small products
         rows = [row for name, acted in targets.items() if acted for row in _compared(scm, name, acted, random_state)]
@@ -77,24 +79,31 @@ def seen_interventions(
 
 def _compared(
     scm: StructuralModel, environment: str, targets: Sequence[str], seed: int
-) -> list[tuple[str, str, str, float, float, float]]:
+) -> list[tuple[str, str, str, float, float, float, float]]:
     """Return the rows of one environment."""
     design = scm.table.design
     if design is None or environment not in design.labels:
         raise ValueError(f"No row of the model has the environment {environment!r}. Fit it with 'environment'.")
-    seen = scm.table.values[design.labels == environment]
+    seen, usual = (scm.table.values[design.labels == label] for label in (environment, design.reference))
     others = replace(scm, table=scm.table.leaving_out((environment, name) for name in scm.names))
     predicted = _predicted(others, {name: seen[:, scm.names.index(name)] for name in targets}, seed)
     found = []
     for k, name in enumerate(scm.names):
         if name not in targets:
-            difference = float(seen[:, k].mean() - predicted[:, k].mean())
             n_noise = int(others.table.rows_of(k).sum())
-            error = float(np.sqrt(seen[:, k].var(ddof=1) / len(seen) + predicted[:, k].var() / n_noise))
-            z = difference / error if error > 0 else np.nan
-            text = ", ".join(targets)
-            found.append((environment, text, name, float(seen[:, k].mean()), float(predicted[:, k].mean()), z))
+            z = _in_errors(seen[:, k], predicted[:, k], n_noise)
+            shift = _in_errors(seen[:, k], usual[:, k], len(usual))
+            means = float(seen[:, k].mean()), float(predicted[:, k].mean())
+            found.append((environment, ", ".join(targets), name, *means, z, shift))
     return found
+
+
+def _in_errors(seen: NDArray[np.float64], other: NDArray[np.float64], n_other: int) -> float:
+    """Return the difference of two means in standard errors, the second mean being that of `n_other` rows."""
+    if len(seen) < 2 or len(other) < 2:
+        return np.nan
+    error = float(np.sqrt(seen.var(ddof=1) / len(seen) + other.var() / n_other))
+    return float(seen.mean() - other.mean()) / error if error > 0 else np.nan
 
 
 def _predicted(scm: StructuralModel, values: Mapping[str, NDArray[np.float64]], seed: int) -> NDArray[np.float64]:
