@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from sartre.settings import RandomState
     from sartre.steps import Mechanism
 
+COMPUTED_LATER = ("scm_", "seen_interventions_", "diagnostics_", "_mechanisms")  # on first access
 MOST_ROUNDS = 3  # of learning an order, each with the mechanisms that environments replace according to the last
 
 
@@ -306,12 +307,7 @@ class CausalDiscovery(BaseEstimator):
 
     def _learn(self, data: Table | Survey, table: Table, seed: int, start: float) -> CausalDiscovery:
         """Order, then prune. The orderer sees the sample of a survey; `table` is kept for later use."""
-        for name in (
-            "scm_",
-            "seen_interventions_",
-            "diagnostics_",
-            "_mechanisms",
-        ):  # results of an earlier fit are discarded
+        for name in COMPUTED_LATER:  # results of an earlier fit are discarded
             self.__dict__.pop(name, None)
         self._table = table
         known = constraints(self, table.names)
