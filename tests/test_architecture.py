@@ -26,6 +26,7 @@ ROOMS = [  # each may import from itself and from those before it
     "prune",
     "evidence",
     "scm",
+    "learning",
     "discovery",
     "report",
     "plan",

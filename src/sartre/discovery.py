@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,40 +10,28 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sartre.compute.parallel import blas_threads
 from sartre.data.batches import MISSING_IN_BATCHES
-from sartre.data.category_codes import scored
 from sartre.data.checks import MIN_ROWS, as_table
-from sartre.data.missing import imputed, read_table
+from sartre.data.missing import read_table
 from sartre.data.read_design import named_columns, with_design
-from sartre.data.row_dependence import warn_about_dependent_rows
 from sartre.data.row_design import check_rows_left, without_columns
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
 from sartre.evidence.diagnostics import Diagnostics, diagnose
-from sartre.evidence.directions import (
-    MOST_COLUMNS_WEIGHED,
-    Weighing,
-    direction_columns,
-    unweighable,
-    weigh_directions,
-)
-from sartre.evidence.environments import environments_table, replacing
-from sartre.graph.dag import Dag
+from sartre.evidence.directions import direction_columns
+from sartre.evidence.environments import environments_table
 from sartre.knowledge.knowledge import constraints
-from sartre.knowledge.masks import check_order
+from sartre.learning import DiscoveryRun
 from sartre.order import OrderSearch
 from sartre.prune import SARTRE
-from sartre.prune.edges import edges_of
 from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
 from sartre.scm import StructuralModel, seen_interventions
 from sartre.scm.alternatives import OpenDirections
 from sartre.settings import check_bool, check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
-from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fit_within, fresh, promised, tags_of, with_defaults
+from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fresh, tags_of, with_defaults
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,13 +39,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sartre.evidence.stability import Stability
-    from sartre.knowledge.knowledge import Constraints, Knowledge
+    from sartre.knowledge.knowledge import Knowledge
     from sartre.plan import Plan
     from sartre.settings import RandomState
     from sartre.steps import Mechanism
 
 COMPUTED_LATER = ("scm_", "seen_interventions_", "diagnostics_", "_mechanisms")  # on first access
-MOST_ROUNDS = 3  # of learning an order, each with the mechanisms that environments replace according to the last
 
 
 class CausalDiscovery(BaseEstimator):
@@ -306,107 +292,21 @@ class CausalDiscovery(BaseEstimator):
         check_step("CausalDiscovery", "prune", self.prune, PRUNER)
 
     def _learn(self, data: Table | Survey, table: Table, seed: int, start: float) -> CausalDiscovery:
-        """Order, then prune. The orderer sees the sample of a survey; `table` is kept for later use."""
+        """Order, then prune, then describe. The orderer sees the sample of a survey; `table` is kept for later use."""
         for name in COMPUTED_LATER:  # results of an earlier fit are discarded
             self.__dict__.pop(name, None)
-        self._table = table
-        known = constraints(self, table.names)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
-        orderer, pruner = fresh(self.orderer(), **settings), fresh(self.pruner(), **settings)
-        warn_about_dependent_rows(table, stacklevel=3)
-        if tags_of(orderer).learns_order:
-            _warn_about_categories(table, known.before)
-        numbers = scored(imputed(data.sample, seed))
-        rows, numbers = self._learn_graph(orderer, pruner, data, numbers, known)
-        weighing = self._weighed(numbers, known)
-        if weighing.contradicts and tags_of(orderer).seeks_likelihood:
-            effects, self.order_ = self.environment_effects_, np.array(weighing.order, dtype=np.intp)
-            self._prune(pruner, rows, known)
-            if rows is not data:  # rows that were left out show nothing of the mechanisms that are replaced in them
-                self.environment_effects_ = effects
-            weighing = self._weighed(numbers, known)
-        self._describe_directions(weighing, known)
-        if self.environment_effects_ is not None:
-            shifted = list(self.environment_effects_[["environment", "variable"]].itertuples(index=False, name=None))
-            self._table = self._table.leaving_out(shifted)
+        steps = fresh(self.orderer(), **settings), fresh(self.pruner(), **settings)
+        run = DiscoveryRun(*steps, constraints(self, table.names), weighs=self.directions)
+        run.learn(data, table, seed)
+        self.order_step_, self.order_, self.prune_step_ = run.order_step, run.order, run.prune_step
+        self.graph_, self.pdag_, self.adjacency_matrix_ = run.graph, run.pdag, run.prune_step.adjacency_matrix_
+        self.edges_, self.environment_effects_ = run.edges, run.environment_effects
+        self._table = run.rows_of_mechanisms(table)
         seen = findings_of(self.prune_step_).rows_seen or {"prune": len(table.values)}
-        self.rows_seen_ = {"order": len(numbers.values), **seen}
+        self.rows_seen_ = {"order": len(data.sample.values), **seen}
         self.fit_seconds_ = perf_counter() - start
         return self
-
-    def _learn_graph(
-        self, orderer: Any, pruner: Any, data: Table | Survey, numbers: Table, known: Constraints
-    ) -> tuple[Table | Survey, Table]:
-        """Order and prune; return the rows as they were used.
-
-        Where an environment is found to replace a mechanism, its rows are left out of that mechanism, and the order is
-        learnt again, until nothing changes.
-        """
-        replaced: list[tuple[str, str]] = []
-        for _ in range(MOST_ROUNDS):
-            self._order(orderer, numbers.leaving_out(replaced), known)
-            self._prune(pruner, data, known)
-            found = replacing(self.environment_effects_)
-            if set(found) == set(replaced):
-                break
-            replaced = found
-        if not replaced:
-            return data, numbers
-        effects, rows = self.environment_effects_, data.sample.leaving_out(replaced)
-        self._prune(pruner, rows, known)
-        self.environment_effects_ = effects
-        return rows, numbers.leaving_out(replaced)
-
-    def _order(self, orderer: Any, numbers: Table, known: Constraints) -> None:
-        """Learn the order."""
-        before = known.before
-        self.order_step_ = fit_within(clone(orderer), numbers, before=before if before.any() else None)
-        self.order_ = check_order(promised(self.order_step_, "order_"), numbers.names)
-        known.check_order(self.order_, type(orderer).__name__)
-
-    def _prune(self, pruner: Any, data: Table | Survey, known: Constraints) -> None:
-        """Prune the fully connected graph of the order."""
-        forbidden, required = known.forbidden, known.required
-        self.prune_step_ = fit_within(
-            clone(pruner),
-            data,
-            self.order_,
-            candidates=~forbidden if forbidden.any() else None,
-            required=required if required.any() else None,
-        )
-        self.adjacency_matrix_ = promised(self.prune_step_, "adjacency_matrix_")
-        known.check_edges(self.adjacency_matrix_, type(pruner).__name__)
-        self.graph_ = Dag(self.adjacency_matrix_, data.sample.names)
-        self.edges_ = edges_of(promised(self.prune_step_, "edges_"), self.graph_, type(pruner).__name__)
-        self.environment_effects_ = findings_of(self.prune_step_).environment_effects
-
-    def _weighed(self, numbers: Table, known: Constraints) -> Weighing:
-        """Weigh the directions of the edges; `numbers` is what the orderer saw."""
-        pairs = self._pairs()
-        odd = self._table.nominal | unweighable(numbers)  # what was imputed for the orderer is marked
-        asked = [k for k, pair in enumerate(pairs) if not (self._settled(pair, known) or odd & set(pair))]
-        evidence = np.full(len(pairs), np.nan)
-        if not (self.directions and asked and len(numbers.names) <= MOST_COLUMNS_WEIGHED):
-            return Weighing(evidence, self.order_.tolist())
-        with blas_threads():
-            found = weigh_directions(numbers, self.order_.tolist(), [pairs[k] for k in asked], known.before)
-        evidence[asked] = found.evidence
-        return found._replace(evidence=evidence)
-
-    def _describe_directions(self, weighing: Weighing, known: Constraints) -> None:
-        """Add what is known about the directions to the edges, and draw lines where nothing decides."""
-        settled = np.array([self._settled(pair, known) for pair in self._pairs()], dtype=bool)
-        self.edges_ = self.edges_.assign(**direction_columns(weighing.evidence, settled))
-        told = self.edges_["direction"].isin(["decided", "known"])
-        self.pdag_ = self.graph_.with_lines(map(tuple, self.edges_.loc[~told, ["source", "target"]].to_numpy()))
-
-    def _settled(self, pair: tuple[int, int], known: Constraints) -> bool:
-        return not tags_of(self.order_step_).learns_order or known.settles(*pair)
-
-    def _pairs(self) -> list[tuple[int, int]]:
-        """Return the columns of every edge."""
-        place = {name: j for j, name in enumerate(self.graph_.names)}
-        return [(place[a], place[b]) for a, b in zip(self.edges_["source"], self.edges_["target"], strict=True)]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Read a pickle; those from before directions were weighed know only the directions of a given order."""
@@ -571,18 +471,3 @@ def _all_or_nothing(model: CausalDiscovery) -> Iterator[None]:
         vars(model).clear()
         vars(model).update(earlier)
         raise
-
-
-def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:
-    """Warn about the categories whose position in the order is not settled by what is known."""
-    if not table.levels:
-        return
-    known = before | before.T | np.eye(len(before), dtype=bool)
-    loose = [table.names[j] for j in sorted(table.levels) if not known[j].all()]
-    if loose:
-        warnings.warn(
-            "Orderers assume continuous noise, so the positions of these categories in the order are not reliable: "
-            f"{listed(loose)}. If you know what they precede or follow, say so in 'knowledge'.",
-            UserWarning,
-            stacklevel=3,
-        )

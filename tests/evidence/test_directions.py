@@ -118,7 +118,7 @@ def test_categories_holes_and_few_values_are_unchecked():
 
 def test_wide_tables_and_switched_off_are_unchecked(monkeypatch):
     assert set(CausalDiscovery(directions=False).fit(curved()).edges_["direction"]) == {"unchecked"}
-    monkeypatch.setattr("sartre.discovery.MOST_COLUMNS_WEIGHED", 2)
+    monkeypatch.setattr("sartre.learning.MOST_COLUMNS_WEIGHED", 2)
     assert set(CausalDiscovery().fit(curved()).edges_["direction"]) == {"unchecked"}
 
 
@@ -160,7 +160,7 @@ def test_progress_is_logged_and_half_samples_weigh_nothing(caplog, monkeypatch):
     with caplog.at_level(logging.INFO, logger="sartre"):
         CausalDiscovery().fit(curved())
     assert "directions: 2 of 2 edges weighed" in caplog.text
-    monkeypatch.setattr("sartre.discovery.weigh_directions", None)
+    monkeypatch.setattr("sartre.learning.weigh_directions", None)
     stability(CausalDiscovery(OrderSearch(effort="fast")), curved(), n_pairs=1, random_state=0)
 
 
