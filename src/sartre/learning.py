@@ -22,6 +22,7 @@ from sartre.evidence.directions import (
 )
 from sartre.evidence.environments import replacing
 from sartre.graph.dag import Dag
+from sartre.knowledge.knowledge import warn_about_tiers
 from sartre.knowledge.masks import check_order
 from sartre.prune.edges import edges_of
 from sartre.settings import listed
@@ -72,6 +73,7 @@ class DiscoveryRun:
         warn_about_dependent_rows(table, stacklevel=4)
         tags = tags_of(self._orderer)
         if tags.learns_order:
+            warn_about_tiers(self._known, stacklevel=4)
             _warn_about_categories(table, self._known.before)
         rows, numbers = self._learn_graph(data, scored(imputed(data.sample, seed)))
         weighing = self._weighed(numbers, table.nominal)
