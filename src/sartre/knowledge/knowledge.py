@@ -25,8 +25,8 @@ MOST_NAMED = 30  # columns in a warning
 class Constraints:
     """Knowledge about the columns of one table, as boolean matrices of shape (d, d).
 
-    before: [earlier, later], transitively closed. forbidden, required: [parent, child]. outside_tiers: the columns whose
-    place beside those of the tiers is not known; empty without tiers.
+    before: [earlier, later], transitively closed. forbidden, required: [parent, child]. outside_tiers: the columns
+    whose place beside those of the tiers is not known; empty without tiers.
     """
 
     names: tuple[str, ...]
