@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sartre.knowledge.knowledge import Knowledge
     from sartre.scm import StructuralModel
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = ["CausalDiscovery", "Dag", "Knowledge", "Pdag", "StructuralModel", "__version__", "certify", "stability"]
 
