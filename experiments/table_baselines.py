@@ -33,11 +33,19 @@ STUDY = Study(
     measures=("shd", "sid", "precision", "recall", "seconds"),
     claims=(
         Claim(
-            "Against the level of 0.05: SARTRE has the best SHD and SID on ER1 and SF1.",
-            best(("shd", "sid"), PAPER, (LOOSE, DAS_LOOSE)),
+            "Against the level of 0.05: SARTRE has the best SHD on ER1 and SF1.",
+            best(("shd",), PAPER, (LOOSE, DAS_LOOSE)),
             "It is compared with CAM-pruning by pyGAM at 0.05 and with DAS that ends with it.",
             "At d = 30 pyGAM's precision is {:.2f} on ER1 and {:.2f} on SF1, that of SARTRE {:.2f} and {:.2f}.",
             tuple(mean_of("precision", one, family=f, nodes=30) for one in (LOOSE, PAPER) for f in SPARSE),
+        ),
+        Claim(
+            "Against the level of 0.05: SARTRE has the best SID on ER1 and SF1.",
+            best(("sid",), PAPER, (LOOSE, DAS_LOOSE)),
+            "In the true order a superfluous edge makes no effect wrong, and a missing one does: SID favours whoever "
+            "keeps more.",
+            "At d = 30 pyGAM's recall is {:.2f} on ER1 and {:.2f} on SF1, that of SARTRE {:.2f} and {:.2f}.",
+            tuple(mean_of("recall", one, family=f, nodes=30) for one in (LOOSE, PAPER) for f in SPARSE),
         ),
         Claim(
             "Against the level of 0.001: SARTRE has the best SHD and SID on ER1 and SF1.",
