@@ -218,9 +218,8 @@ class Knowledge:
     def _outside_tiers(self, index: dict[str, int], before: NDArray[np.bool_]) -> tuple[str, ...]:
         """Return the columns in no tier that nothing else puts before or after every column of the tiers."""
         inside = [index[name] for name in chain.from_iterable(self.tiers)]
-        loose = ~(before | before.T)[:, inside].all(axis=1)
-        loose[inside] = False
-        return tuple(name for name, j in index.items() if loose[j])
+        placed = (before | before.T)[:, inside]
+        return tuple(name for name, j in index.items() if j not in inside and not placed[j].all())
 
     def _check_tiers(self) -> None:
         tier_of: dict[str, int] = {}
