@@ -29,7 +29,7 @@ SACHS = ("sachs", "sachs-full")
 
 
 def near_what_is_printed(frame: pd.DataFrame) -> list[bool]:
-    """Return whether pyGAM at 0.05 has the paper's SHD on Sachs, a reversed edge counted twice, give or take a tenth."""
+    """Return whether pyGAM at 0.05 has the paper's SHD on Sachs within a tenth, a reversed edge counted twice."""
     printed = PRINTED["sachs", PYGAM][0]
     found = [mean_of("shd_reversed_twice", LOOSE[0], family=one, replace=True)(frame) for one in SACHS]
     return [abs(shd - printed) <= printed / 10 for shd in found if not isnan(shd)]
