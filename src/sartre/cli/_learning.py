@@ -96,6 +96,7 @@ class Learnt:
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     """Read, learn and write; whatever cannot work is refused before any long computation."""
     from sartre.cli._certificates import certificates, with_certificates
+    from sartre.cli._command_line import command_typed
     from sartre.cli._methods import build_model
     from sartre.cli._rows import rows_record, targets_of
     from sartre.compute.files import made_folder, write_texts_atomically
@@ -129,7 +130,14 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
             begin("Writing the report")
             original = data.sample
             original = original if standardize and not original.missing.any() else None
-            model.report(asked.report, original, stability=found, include_data=not asked.no_data)
+            model.report(
+                asked.report,
+                original,
+                stability=found,
+                include_data=not asked.no_data,
+                title=_title(asked.source),
+                command=command_typed(),
+            )
         if found is not None:
             asked.checkpoint.unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
@@ -226,6 +234,11 @@ def chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
     if asked.columns is None:
         return frame
     return frame[[*asked.columns, *(name for name in dict.fromkeys(about_rows) if name not in asked.columns)]]
+
+
+def _title(source: str) -> str:
+    """Return what a report calls the table: the name of its file."""
+    return "standard input" if source == "-" else Path(source).name
 
 
 def _check_report(asked: Asked) -> None:
