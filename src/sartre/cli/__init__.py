@@ -21,7 +21,13 @@ from sartre.cli._plan import plan
 from sartre.cli._reproduce import reproduce
 from sartre.cli._simulate import simulate
 
-app = typer.Typer(cls=RememberingGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=RememberingGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 for command in (discover, prune, plan, evaluate, convert, simulate, methods, reproduce):
     app.command(epilog=EXIT_CODES)(command)
 
