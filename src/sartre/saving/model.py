@@ -23,7 +23,7 @@ from sartre.saving.rows import rows_of_plain, rows_to_plain
 from sartre.saving.steps import step_of_plain, step_to_plain
 from sartre.scm import StructuralModel
 from sartre.scm.learnt import learnt_model, open_directions
-from sartre.scm.summary import LEVELS, ColumnSummary, Summary, summary_of
+from sartre.scm.summary import KEPT_QUANTILES, ColumnSummary, Summary, summary_of
 from sartre.settings import check_bool, listed
 from sartre.steps import findings_of
 
@@ -134,7 +134,7 @@ def load(path: str | Path) -> CausalDiscovery:
 
 
 def _mechanisms_to_save(model: CausalDiscovery, *, with_rows: bool) -> tuple[dict[str, Mechanism], list[str]]:
-    """Return the mechanisms, with additive ones in place of those that the file cannot hold, and names of the latter."""
+    """Return the mechanisms, with additive ones where the file cannot hold them, and the names of these variables."""
     found = model.mechanisms()
     kept = {name: each for name, each in found.items() if can_be_saved(each, with_rows=with_rows)}
     replaced = [name for name in found if name not in kept]
@@ -286,7 +286,7 @@ def _diagnostics_of_plain(data: Any, arrays: StoredArrays) -> Diagnostics:
 def _summary_of_plain(data: Any, arrays: StoredArrays, names: list[str]) -> Summary:
     d = len(names)
     values = arrays.get(data["values"], (None, d))
-    quantiles = arrays.get(data["quantiles"], (d, len(LEVELS)))
+    quantiles = arrays.get(data["quantiles"], (d, len(KEPT_QUANTILES)))
     rows, binary = arrays.get(data["rows"], (d,), "i"), arrays.get(data["binary"], (d,), "b")
     if len(values) == 0 or (rows < 1).any():
         raise ValueError("it says nothing of the columns")
