@@ -105,7 +105,7 @@ class CausalDiscovery(BaseEstimator):
         categories, columns with missing values (imputed ones too) or fewer than ten distinct values, and tables of more
         than 100 columns. ``shape`` says how the target follows the source, the other causes held fixed: ``"rising"``,
         ``"falling"``, ``"U-shaped"``, ``"inverted U"``, ``"wavy"`` (more turns), ``"joint"`` (it acts together with
-        another cause, and not on its own), ``"unclear"`` or, for categories, ``"by level"``. It is computed on first
+        another cause, and hardly on its own), ``"unclear"`` or, for categories, ``"by level"``. It is computed on first
         access.
     pdag_ : Pdag
         The graph with arrows where directions are decided or known, and lines elsewhere.

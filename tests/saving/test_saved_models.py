@@ -197,7 +197,9 @@ def test_a_process_is_replaced_without_rows_and_kept_with_them(model, tmp_path):
     X = np.random.default_rng(0).normal(size=(30, len(parents)))
     kept = at(tmp_path, fitted, include_rows=True)
     np.testing.assert_array_equal(kept.mechanisms()["=flood"].predict(X), process.predict(X))
-    with pytest.warns(UserWarning, match=r"The functions of =flood are not those of the saved model, but additive ones"):
+    with pytest.warns(
+        UserWarning, match=r"The functions of =flood are not those of the saved model, but additive ones"
+    ):
         replaced = at(tmp_path, fitted)
     gap = replaced.mechanisms()["=flood"].predict(X) - process.predict(X)
     assert 0 < np.abs(gap).mean() < 0.5 * FLOOD.std()

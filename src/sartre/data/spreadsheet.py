@@ -5,6 +5,7 @@ An apostrophe is put before such a text, as spreadsheets do themselves, and take
 
 from __future__ import annotations
 
+import csv
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,9 @@ def csv_text(frame: pd.DataFrame) -> str:
     "'=a,b\n-1.5,'@x\n"
     """
     texts = {name: frame[name].map(_escaped_cell) for name in frame.columns if frame[name].dtype.kind not in NUMBERS}
-    return frame.assign(**texts).rename(columns=_escaped_cell).to_csv(index=False, lineterminator="\n")
+    safe = frame.assign(**texts).rename(columns=_escaped_cell)
+    text = safe.to_csv(index=False, lineterminator="\n")
+    return safe.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_ALL) if "\r" in text else text
 
 
 def unescaped_table(frame: pd.DataFrame) -> pd.DataFrame:
