@@ -499,8 +499,9 @@ class CausalDiscovery(BaseEstimator):
           residuals, of similar size;
         - of columns that act in pairs, up to 256 of their values.
 
-        With them ``scm_`` still samples and computes effects, whose intervals then come from the posterior of the
-        coefficients. Gaussian processes consist of rows: additive functions take their place, and `load` says so.
+        With them ``scm_`` still samples and computes effects, whose intervals then come from refitting the mechanisms
+        to targets simulated from them. Gaussian processes consist of rows: additive functions take their place, and
+        `load` says so.
 
         Parameters
         ----------

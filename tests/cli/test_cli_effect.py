@@ -21,7 +21,7 @@ def learnt(folder):
     marker = 2 * dose + rng.normal(size=400)
     outcome = dose - 3 * marker + rng.normal(size=400)
     pd.DataFrame({"dose": dose, "marker": marker, "=outcome": outcome}).to_csv(folder / "trial.csv", index=False)
-    steps = ("--order-of", "dose,marker,=outcome", "--set", "prune.joint=False")
+    steps = ("--order-of", "dose,marker,=outcome", "--effort", "fast")
     assert run("prune", "trial.csv", *steps, "--out", "trial").exit_code == 0
     return folder / "trial"
 
@@ -48,9 +48,9 @@ def test_the_saved_model_is_the_graph_that_was_written_and_holds_no_rows(learnt)
     model = sartre.load(learnt / "model.sartre")
     assert model.graph_ == Dag.read(learnt / "graph.json")
     assert model.edges_["shape"].tolist() == pd.read_csv(learnt / "edges.csv")["shape"].tolist()
-    assert Dag.read(learnt / "edges.csv").edges == [
+    assert sorted(Dag.read(learnt / "edges.csv").edges) == sorted(
         tuple(edge) for edge in model.edges_[["source", "target"]].to_numpy()
-    ]
+    )
     with pytest.raises(ValueError, match="needs the rows"):
         _ = model.scm_.residuals
 

@@ -128,7 +128,7 @@ def test_tables_have_a_row_per_variable(model):
     assert model.diagnostics_._repr_html_().count("<li>") == max(1, len(model.diagnostics_.messages))
 
 
-def test_asking_for_the_names_computes_nothing(model):
+def test_asking_for_the_names_computes_nothing():
     fresh = CausalDiscovery(FixedOrder([0, 1]), SARTRE(joint=False), random_state=0)
     assert {"fit", "scm_", "edges_"} <= set(dir(fresh.fit(np.random.default_rng(0).normal(size=(50, 2)))))
     assert not {"scm_", "diagnostics_", "edges_"} & set(vars(fresh))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the types
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sartre.scm.average import AverageEffect
 
 
-def effect(  # noqa: PLR0913 - one argument per option
+def effect(
     model: Annotated[
         Path, typer.Argument(metavar="MODEL", help="The model.sartre of `sartre discover`, or what model.save wrote.")
     ],

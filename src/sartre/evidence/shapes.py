@@ -134,4 +134,5 @@ def _grid(column: NDArray[np.float64]) -> NDArray[np.float64]:
     values = np.unique(observed)
     if len(values) <= CURVE_POINTS:
         return values
-    return np.linspace(*np.quantile(observed, [OUTSIDE, 1 - OUTSIDE]), CURVE_POINTS)
+    low, high = np.quantile(observed, [OUTSIDE, 1 - OUTSIDE]).tolist()
+    return np.linspace(low, high, CURVE_POINTS)

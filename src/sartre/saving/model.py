@@ -191,7 +191,7 @@ def _summary(model: CausalDiscovery, mechanisms: Mapping[str, Mechanism], store:
     if scm.columns_kept:
         summary = Summary(scm.table.values, scm.table.values - scm.predicted, scm.columns_kept)
     else:
-        if any(mechanisms[name] is not scm.mechanisms[name] for name in scm.names):
+        if scm.directions is not None and any(mechanisms[name] is not scm.mechanisms[name] for name in scm.names):
             scm = learnt_model(scm.table, scm.graph, mechanisms, scm.pairs, scm.directions)
         summary = summary_of(scm)
     columns = [summary.columns[name] for name in model.graph_.names]
@@ -215,6 +215,8 @@ def _of_document(document: dict[str, Any], arrays: StoredArrays) -> tuple[Causal
         raise ValueError("its order, its graphs and its variables do not fit together")
     model.adjacency_matrix_ = model.graph_.adjacency.copy()
     model.edges_ = frame_of_plain(document["edges"], arrays)
+    if model.edges_ is None:
+        raise ValueError("it has no table of edges")
     if sorted(zip(model.edges_["source"], model.edges_["target"], strict=True)) != sorted(model.graph_.edges):
         raise ValueError("its table of edges and its graph do not fit together")
     model.environment_effects_ = frame_of_plain(document["environment_effects"], arrays)

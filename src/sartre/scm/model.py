@@ -63,7 +63,7 @@ class StructuralModel:
         Which directions are not certain; `effect` says what depends on them. An intervention does not settle them.
     columns_kept : dict of ColumnSummary
         Empty, unless the rows were not kept (`sartre.load`): then `table` and `predicted` hold the means of groups of
-        values and of noise (`sartre.scm.summary`), and intervals come from the posterior of the coefficients.
+        values and of noise (`sartre.scm.summary`), and intervals come from targets simulated from the fits.
 
     Examples
     --------

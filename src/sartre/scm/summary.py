@@ -71,7 +71,7 @@ def redrawn(
 ) -> tuple[Table, NDArray[np.float64], dict[str, Mechanism]]:
     """Return a table, its predictions and mechanisms as another sample of rows might have given.
 
-    Coefficients come from their posterior, and noise is drawn anew from the groups, as often as there were rows.
+    Mechanisms are refitted to simulated targets, and noise is drawn anew from the groups, as often as there were rows.
     """
     n = max(model.columns_kept[name].n for name in model.names)
     values, predicted = np.empty((2, n, len(model.names)))
