@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +75,7 @@ def saved(model: CausalDiscovery, *, include_rows: bool = False, remarks: Iterab
         "fit_seconds": float(model.fit_seconds_),
         "diagnostics": _diagnostics(model.diagnostics_, store),
         "environments": frame_to_plain(model.environments_, store),
+        "hidden_causes": frame_to_plain(getattr(model, "hidden_causes_", None), store),
         "mechanisms": {name: mechanism_to_plain(each, store) for name, each in mechanisms.items()},
         "replaced": replaced,
         "columns_of_rows": sorted(getattr(model, "_named", ())),
@@ -231,6 +233,8 @@ def _of_document(document: dict[str, Any], arrays: StoredArrays) -> tuple[Causal
     kept = vars(model)
     kept |= {"_mechanisms": mechanisms, "diagnostics_": _diagnostics_of_plain(document["diagnostics"], arrays)}
     kept |= {"_environments": frame_of_plain(document["environments"], arrays), "_edges": model.edges_}
+    hidden = frame_of_plain(document["hidden_causes"], arrays)
+    kept |= {} if hidden is None else {"_hidden": SimpleNamespace(frame=hidden)}
     kept |= {"_named": frozenset(map(str, document["columns_of_rows"]))}
     replaced = [str(name) for name in document["replaced"]]
     if document["rows"] is not None:
