@@ -21,6 +21,7 @@ from sartre.evidence.directions import (
     weigh_directions,
 )
 from sartre.evidence.environments import replacing
+from sartre.evidence.hidden_causes import unsupported_edges
 from sartre.graph.dag import Dag
 from sartre.knowledge.masks import check_order
 from sartre.prune.edges import edges_of
@@ -119,8 +120,16 @@ class DiscoveryRun:
         self._known.check_order(self.order, type(self._orderer).__name__)
 
     def _prune(self, data: Table | Survey) -> None:
+        """Prune, and once more without edges that nothing but a known common cause supports, until there are none."""
+        forbidden = self._known.forbidden
+        self._prune_within(data, forbidden)
+        while (unsupported := unsupported_edges(self.graph, self.prune_step, data.sample, self._known)).any():
+            forbidden = forbidden | unsupported | unsupported.T
+            self._prune_within(data, forbidden)
+
+    def _prune_within(self, data: Table | Survey, forbidden: NDArray[np.bool_]) -> None:
         """Prune the fully connected graph of the order."""
-        forbidden, required, name = self._known.forbidden, self._known.required, type(self._pruner).__name__
+        required, name = self._known.required, type(self._pruner).__name__
         self.prune_step = fit_within(
             clone(self._pruner),
             data,

@@ -21,6 +21,7 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     from sartre.cli._certificates import certified_marks
     from sartre.evidence.diagnostics import NONE_FAILED
     from sartre.evidence.graph_checks import VAGUE_SHARE
+    from sartre.evidence.hidden_causes import marked_pairs, sentences
     from sartre.evidence.stability import THRESHOLD
     from sartre.steps import findings_of
 
@@ -37,6 +38,8 @@ def print_summary(learnt: Learnt, out: Console) -> None:
         edges = edges.assign(certified=certified_marks(edges, learnt.document["certificates"]))
     _print_edges(edges, str(asked.graph_file), out)
     _print_environments(model.environment_effects_, str(asked.graph_file), out)
+    for line in sentences(marked_pairs(model.hidden_causes_)):
+        out.print(_in_one_line(line), soft_wrap=True)
     for note in [*findings_of(model.prune_step_).notes, *learnt.document["diagnostics"]]:
         out.print(f"- {note}", soft_wrap=True)
     if not learnt.document["diagnostics"]:
