@@ -19,6 +19,7 @@ from sartre.compute.parallel import blas_threads
 from sartre.data.checks import as_table
 from sartre.data.row_sample import drawn_rows
 from sartre.data.table import Table
+from sartre.evidence.changed_effects import changed_effects
 from sartre.evidence.directions import unweighable
 from sartre.evidence.environments import environments_table
 from sartre.evidence.rival_models import Comparison, Rivals
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
     from sartre.graph.dag import Dag
     from sartre.knowledge.knowledge import Constraints
 
-MARKED = 1.5  # statistic above which an edge is marked; docs/benchmarks.md has false alarms and recall around it
+MARKED = 1.2  # statistic above which an edge is marked; docs/benchmarks.md has false alarms and recall around it
 DIRECT = 2.0  # standard errors by which an edge between confounded variables must be better than their common cause
+CHANGED = 1e-6  # p-value of a change of an effect, in an environment that acts elsewhere, that marks its edge
 FEWEST_ROWS, MOST_ROWS = 200, 10_000  # with fewer nothing is tested; of more a sample is used
 MOST_COLUMNS = 100  # of a table whose edges are tested
+COLUMNS_OF_MARKS = ["first", "second", "statistic", "p_value", "mark"]
 EXPLANATION = "a hidden common cause would explain this as well or better"
 
 
@@ -58,8 +61,9 @@ def hidden_causes(model: Any, X: Any) -> pd.DataFrame:
         One row per tested edge, the clearest first: ``first`` and ``second``, the cause and the effect as learnt;
         ``statistic``, by how many standard errors a hidden cause is better than the edge and than the turned edge,
         whichever is less; ``p_value``, of the hypothesis that one of these is as good; and ``mark``, whether the
-        statistic is above 1.5. Where an environment that acts on neither changes the effect, the statistic is the normal
-        quantile of the p-value of this change, if that is larger.
+        statistic is above 1.2. Where the effect clearly changes in an environment that is known to act on other variables
+        (``interventions`` of `CausalDiscovery.fit`), the p-value is that of the change, times the number of tests, and
+        the statistic its normal quantile, if that is larger.
 
     Examples
     --------
@@ -76,10 +80,10 @@ def hidden_causes(model: Any, X: Any) -> pd.DataFrame:
     given = X if isinstance(X, Table) else as_table(X, categories=True, missing=True)
     table = given.reordered(model.graph_.names)
     names = table.names
-    found = {(names[x], names[y]): value for (x, y), value in _statistics(model, table)}
-    for pair, p_value in _changed_elsewhere(model, table):
-        found[pair] = max(found.get(pair, -np.inf), float(norm.isf(max(p_value, 1e-300))))
-    frame = pd.DataFrame([(*pair, value) for pair, value in found.items()], columns=["first", "second", "statistic"])
+    found = dict(_statistics(model, table))
+    for edge, statistic in _changed_elsewhere(model, table):
+        found[edge] = max(found.get(edge, -np.inf), statistic)
+    frame = pd.DataFrame([(names[x], names[y], value) for (x, y), value in found.items()], columns=COLUMNS_OF_MARKS[:3])
     frame["p_value"] = norm.sf(frame["statistic"].astype(float))
     frame["mark"] = frame["statistic"].astype(float) > MARKED
     return frame.sort_values("statistic", ascending=False, kind="stable", ignore_index=True)
@@ -157,13 +161,9 @@ def _comparisons(
 ) -> Iterator[tuple[tuple[int, int], Comparison]]:
     """Yield the comparisons for those of some edges that can be tested."""
     names = table.names
-    place = {name: j for j, name in enumerate(names)}
-    parents = [parent_columns(graph, name) for name in names]
-    pairs: dict[int, list[tuple[int, int]]] = {}
-    for first, second, target in findings.pairs():
-        pairs.setdefault(place[target], []).append((place[first], place[second]))
+    parents, pairs = _described(graph, findings, table)
     odd = unweighable(table) | {j for j in range(len(names)) if table.constant[j]}
-    joint = {place[name] for name in findings.mechanisms}  # of these targets, functions of one or two are no model
+    joint = {names.index(name) for name in findings.mechanisms}  # of these targets, functions of one or two are no model
     rivals: dict[bytes, Rivals | None] = {}
     with blas_threads():
         for x, y in np.argwhere(asked).tolist():
@@ -200,16 +200,25 @@ def _rivals(
     return Rivals(kept, parents, pairs, residuals)
 
 
-def _changed_elsewhere(model: Any, table: Table) -> Iterator[tuple[tuple[str, str], float]]:
-    """Yield edges whose effect differs in an environment that is known to act on other variables, with the p-value."""
-    effects, graph = getattr(model, "environment_effects_", None), model.graph_
-    acting = environments_table(table.design, table.names, effects)
-    if effects is None or acting is None:
+def _changed_elsewhere(model: Any, table: Table) -> Iterator[tuple[tuple[int, int], float]]:
+    """Yield edges whose effect clearly differs in an environment that is known to act on other variables."""
+    acting = environments_table(table.design, table.names, getattr(model, "environment_effects_", None))
+    if acting is None or len(table.names) > MOST_COLUMNS:
         return
     rows = acting[["environment", "set", "shifted"]].itertuples(index=False, name=None)
     targets = {environment: {*held, *shifted} for environment, held, shifted in rows}
-    edges = set(graph.edges)
-    for effect in effects[effects["changes"] != ""].to_dict("records"):
-        pair, acted = (effect["changes"], effect["variable"]), targets[effect["environment"]]
-        if acted and pair in edges and not acted & set(pair):
-            yield pair, float(effect["p_value"])
+    parents, pairs = _described(model.graph_, findings_of(getattr(model, "prune_step_", None)), table)
+    for edge, p_value in changed_effects(table, parents, targets, pairs):
+        if p_value < CHANGED:
+            yield edge, float(norm.isf(max(p_value, 1e-300)))
+
+
+def _described(
+    graph: Dag, findings: Findings, table: Table
+) -> tuple[list[list[int]], dict[int, list[tuple[int, int]]]]:
+    """Return the parents of every column and, by target, the pairs of parents that interact."""
+    place = {name: j for j, name in enumerate(table.names)}
+    pairs: dict[int, list[tuple[int, int]]] = {}
+    for first, second, target in findings.pairs():
+        pairs.setdefault(place[target], []).append((place[first], place[second]))
+    return [parent_columns(graph, name) for name in table.names], pairs

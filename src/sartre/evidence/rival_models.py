@@ -30,6 +30,7 @@ from sartre.data.table import Table
 TAILS = 5.0  # degrees of freedom of the density of the noise: heavy tails do not decide a comparison
 SCALE_STEPS = 8  # of the iteration for its scale
 NATS_PER_CHOICE = 1.0  # times log(n): what a choice between functions must gain, or may cost
+LEAST_ERROR = 1.0  # nats, added to the standard error of a sum: models that hardly differ are alike
 MUCH_WORSE = 3.0  # standard errors: what a hidden cause may lose more easily to the edge with all its parents
 COLUMN, LINE, RESIDUAL = "column", "line", "residual"
 
@@ -183,8 +184,7 @@ class Rivals:
         sums = differences
         if groups is not None:
             sums = np.bincount(np.unique(groups, return_inverse=True)[1], weights=differences)
-        error = np.sqrt(len(sums)) * sums.std()
-        return 0.0 if error <= 1e-9 * max(1.0, abs(float(sums.sum()))) else float(sums.sum() / error)
+        return float(sums.sum() / np.hypot(np.sqrt(len(sums)) * sums.std(), LEAST_ERROR))
 
     def _terms(self, columns: Iterable[int]) -> tuple[Term, ...]:
         return tuple(Term(COLUMN, column) for column in columns)
