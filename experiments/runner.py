@@ -29,10 +29,12 @@ from experiments.methods import (
     is_costly,
     learn_edges,
     learn_from_experiment,
+    learn_marks,
     learn_order,
     needs_peers,
     warm_up,
 )
+from experiments.hidden import EFFECTS, compare_marks
 from experiments.study import FIRST_SEED, SETTINGS
 from sartre.compute.files import write_text_atomically
 from sartre.metrics import edge_f1, edge_precision, edge_recall, order_divergence, shd, sid
@@ -232,6 +234,9 @@ def _measured(orders: Path, cell: Cell, trial: int, drawn: Dataset) -> dict[str,
     if isinstance(drawn, Experiment):
         adjacency, seconds = learn_from_experiment(cell.prune, drawn, FIRST_SEED + trial)
         return {"order_seconds": 0.0, "prune_seconds": seconds} | compare(dag, adjacency)
+    if cell.data.family in EFFECTS:
+        adjacency, seconds = learn_marks(cell.prune, X, FIRST_SEED + trial)
+        return {"order_seconds": 0.0, "prune_seconds": seconds} | compare_marks(drawn, adjacency)
     order, order_seconds = _order(orders, cell, trial, X, dag)
     adjacency, prune_seconds = learn_edges(cell.prune, X, order, FIRST_SEED + trial)
     seconds = {"order_seconds": order_seconds, "prune_seconds": prune_seconds}
