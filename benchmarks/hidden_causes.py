@@ -3,13 +3,15 @@
 python benchmarks/hidden_causes.py clean [--tables 96] [--first-seed 240000] [--file clean.csv]    3 s of CPU per table
 python benchmarks/hidden_causes.py hidden [--tables 12] [--first-seed 241000] [--file hidden.csv]  4 s of CPU per table
 python benchmarks/hidden_causes.py --time                                  CPU seconds at d = 50, n = 2000
-python benchmarks/hidden_causes.py summary --files clean.csv hidden.csv    the tables for half and twice the threshold, too
+python benchmarks/hidden_causes.py summary --files clean.csv hidden.csv    the tables for half and twice the threshold,
+too
 
-Clean tables have 20 variables: ER1 and ER2 graphs, Gaussian-process, neural, linear and half-linear mechanisms, Gaussian,
-Laplace and t3 noise, n = 500 to 5000, one cell of this grid after the other, each with a graph of its own. Hidden ones are
-ER2 graphs with five hidden causes of two or three variables each, Gaussian noise and Gaussian-process mechanisms. Nothing is
-given to the models; --joint fits the default pruner, which takes ten times as long. With --file, the statistic of every
-tested edge is added to a file as soon as its table is done, and a run that was stopped goes on where it was.
+Clean tables have 20 variables: ER1 and ER2 graphs, Gaussian-process, neural, linear and half-linear mechanisms,
+Gaussian, Laplace and t3 noise, n = 500 to 5000, one cell of this grid after the other, each with a graph of its own.
+Hidden ones are ER2 graphs with five hidden causes of two or three variables each, Gaussian noise and Gaussian-process
+mechanisms. Nothing is given to the models; --joint fits the default pruner, which takes ten times as long. With
+--file, the statistic of every tested edge is added to a file as soon as its table is done, and a run that was stopped
+goes on where it was.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ class Case(NamedTuple):
             settings: dict[str, Any] = {"hidden": HIDDEN, "hidden_effect": self.what}
         else:
             settings = MECHANISMS[self.what]
-        return simulate(dag, self.n, noise=self.noise, random_state=self.seed, **settings)
+        noise: Any = self.noise
+        return simulate(dag, self.n, noise=noise, random_state=self.seed, **settings)
 
 
 def clean_cases(tables: int, first_seed: int) -> Iterator[Case]:
@@ -69,7 +72,8 @@ def clean_cases(tables: int, first_seed: int) -> Iterator[Case]:
     grid = list(product(MECHANISMS, FAMILIES, SIZES, NOISES))
     mixed = np.random.default_rng(0).permutation(len(grid))
     for k in range(tables):
-        yield Case(*grid[mixed[k % len(grid)]], first_seed + k)
+        what, family, n, noise = grid[mixed[k % len(grid)]]
+        yield Case(what, family, n, noise, first_seed + k)
 
 
 def hidden_cases(tables: int, first_seed: int) -> Iterator[Case]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from experiments import methods, peers
 from experiments.claims import best, mean_of
 from experiments.hidden import EFFECTS
-from experiments.study import Cell, Data, Study, Claim
+from experiments.study import Cell, Claim, Data, Study
 
 OURS, CAMUV = ("", methods.MARKS), ("", peers.CAMUV)
 SIZES, SMALL = (500, 1000, 2000, 5000), 1000
@@ -25,10 +25,10 @@ _SMALL = {"family": "ER2-additive", "nodes": 8}
 STUDY = Study(
     name="figure-hidden",
     title="Hidden common causes",
-    text="ER2 graphs with Gaussian-process mechanisms and hidden causes that act on two or three variables each: five at "
-    "d = 20, two at d = 8. Here, edges counts the marks, precision is the share of the marks that are right (1 without a "
-    "mark), recall the share found of the pairs that have a hidden cause and no edge, and the SHD is that of the arrows, "
-    "without what is marked. CAMUV (Maeda and Shimizu, UAI 2021) is that of lingam 1.13.0.",
+    text="ER2 graphs with Gaussian-process mechanisms and hidden causes that act on two or three variables each: five "
+    "at d = 20, two at d = 8. Here, edges counts the marks, precision is the share of the marks that are right (1 "
+    "without a mark), recall the share found of the pairs that have a hidden cause and no edge, and the SHD is that of "
+    "the arrows, without what is marked. CAMUV (Maeda and Shimizu, UAI 2021) is that of lingam 1.13.0.",
     cells=cells,
     axis="samples",
     measures=("recall", "precision", "edges", "shd"),

@@ -26,7 +26,10 @@ def draw_confounded(family: str, nodes: int, samples: int, hidden: int, seed: in
     >>> len(draw_confounded("ER2-linear", 6, 50, 1, 0).confounded) in (1, 3)
     True
     """
-    dag, effect = random_dag(nodes, min(EDGES_PER_NODE * nodes, nodes * (nodes - 1) // 2), random_state=seed), EFFECTS[family]
+    dag, effect = (
+        random_dag(nodes, min(EDGES_PER_NODE * nodes, nodes * (nodes - 1) // 2), random_state=seed),
+        EFFECTS[family],
+    )
     if not effect:
         return simulate(dag, samples, random_state=seed)
     return simulate(dag, samples, random_state=seed, hidden=hidden, hidden_effect=cast("Any", effect))

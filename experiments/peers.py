@@ -10,8 +10,8 @@ by the BIC with its default penalty; an edge of its graph that may point either 
 Buehlmann, JMLR 2012) of the package gies (0.0.3) writes such edges in the same way. It scores linear models of rows
 from several environments by the BIC, leaves rows out of the model of a variable that was set in them, and centres each
 environment separately; it has no soft interventions. CAMUV (Maeda and Shimizu, UAI 2021) of lingam (1.13.0) runs with
-its defaults; a pair that it marks as having a hidden common cause points both ways. gCastle (1.0.4) runs with its defaults, which are those of the
-methods' authors except as stated here, on columns that are not standardised:
+its defaults; a pair that it marks as having a hidden common cause points both ways. gCastle (1.0.4) runs with its
+defaults, which are those of the methods' authors except as stated here, on columns that are not standardised:
 
 - NOTEARS (linear; Zheng et al., NeurIPS 2018): l1 penalty 0.1, weights under 0.3 dropped.
 - NOTEARS-MLP (Zheng et al., AISTATS 2020): one hidden layer of 10 units, l1 and l2 penalties 0.01, norms under 0.3

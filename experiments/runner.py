@@ -23,6 +23,7 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from experiments import peers
+from experiments.hidden import EFFECTS, compare_marks
 from experiments.methods import (
     PeerFailedError,
     expected_seconds,
@@ -34,7 +35,6 @@ from experiments.methods import (
     needs_peers,
     warm_up,
 )
-from experiments.hidden import EFFECTS, compare_marks
 from experiments.study import FIRST_SEED, SETTINGS
 from sartre.compute.files import write_text_atomically
 from sartre.metrics import edge_f1, edge_precision, edge_recall, order_divergence, shd, sid

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sartre.discovery import CausalDiscovery
     from sartre.evidence.certificates import certify
+    from sartre.evidence.hidden_causes import hidden_causes
     from sartre.evidence.stability import stability
     from sartre.graph.dag import Dag
     from sartre.graph.pdag import Pdag
@@ -16,7 +17,17 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["CausalDiscovery", "Dag", "Knowledge", "Pdag", "StructuralModel", "__version__", "certify", "stability"]
+__all__ = [
+    "CausalDiscovery",
+    "Dag",
+    "Knowledge",
+    "Pdag",
+    "StructuralModel",
+    "__version__",
+    "certify",
+    "hidden_causes",
+    "stability",
+]
 
 _HOMES = {
     "CausalDiscovery": "sartre.discovery",
@@ -25,6 +36,7 @@ _HOMES = {
     "Pdag": "sartre.graph",
     "StructuralModel": "sartre.scm",
     "certify": "sartre.evidence.certificates",
+    "hidden_causes": "sartre.evidence.hidden_causes",
     "stability": "sartre.evidence.stability",
 }
 

@@ -86,9 +86,9 @@ class CausalDiscovery(BaseEstimator):
         categories, columns with missing values (imputed ones too) or fewer than ten distinct values, and tables of more
         than 100 columns.
     pdag_ : Pdag
-        The graph with arrows where directions are decided or known, and lines elsewhere. Its `hidden` has the edges that
-        are marked in ``hidden_causes_``, and the pairs that `knowledge` says are confounded; it is computed on first
-        access.
+        The graph with arrows where directions are decided or known, and lines elsewhere. Its `hidden` has the edges
+        that are marked in ``hidden_causes_``, and the pairs that `knowledge` says are confounded; it is computed on
+        first access.
     hidden_causes_ : DataFrame
         One row per edge for which it can be tested whether a hidden common cause would explain it as well or better:
         ``first``, ``second``, ``statistic``, ``p_value`` and ``mark`` (`sartre.evidence.hidden_causes`). It is computed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from sartre.additive.gram import gram_of_functions
 from sartre.additive.left_out import Functions, functions_of, functions_of_pair, left_out_residuals
 from sartre.additive.smoothing import solve_smooths

@@ -26,7 +26,9 @@ def drawn(kind, seed, n=1500, curve=np.sin):
 
 def learnt(kind):
     """Return the parents that a learner that puts x before y finds: what it needs to predict each."""
-    return {"hidden": [[], [], [0], [0, 1, 2]], "edge": [[], [], [0], [1, 2]], "turned": [[], [], [0, 1], [0, 1, 2]]}[kind]
+    return {"hidden": [[], [], [0], [0, 1, 2]], "edge": [[], [], [0], [1, 2]], "turned": [[], [], [0, 1], [0, 1, 2]]}[
+        kind
+    ]
 
 
 @pytest.mark.parametrize("seed", range(3))

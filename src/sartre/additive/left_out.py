@@ -61,7 +61,7 @@ def functions_of_pair(
 
 
 def left_out_residuals(y: NDArray[np.float64], terms: Sequence[Functions]) -> NDArray[np.float64]:
-    """Return what each row of a target (n,) is missed by if the fit leaves it out, in standard deviations of the target.
+    """Return what each row of a target (n,) is missed by if the fit leaves it out, in the target's deviations.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Edges whose effect is another one in an environment that acts neither on the cause nor on the effect.
 
-What acts elsewhere changes nothing about an effect. Where it seems to, something unseen that it acts on takes part: in a
-regression on all parents of the effect, the product of the environment's indicator and of the parent has a coefficient.
+What acts elsewhere changes nothing about an effect. Where it seems to, something unseen that it acts on takes part: in
+a regression on all parents of the effect, the product of the environment's indicator and of the parent has a
+coefficient.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which learnt edges a hidden common cause would explain as well or better.
 
-The models that are compared are those of `rival_models`; an environment that acts elsewhere but changes the effect of x on
-y speaks for a hidden cause, too.
+The models that are compared are those of `rival_models`; an environment that acts elsewhere but changes the effect of
+x on y speaks for a hidden cause, too.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def hidden_causes(model: Any, X: Any) -> pd.DataFrame:
     """Test for every learnt edge whether a hidden common cause would explain it as well or better.
 
     Only an edge between numeric columns can be tested, whose cause has parents and whose effect has other parents: of
-    other edges nothing tells a hidden cause from a direct one. A hidden cause that acts jointly with visible ones cannot
-    be seen, and in small tables hardly any can. An edge without a mark is not safe.
+    other edges nothing tells a hidden cause from a direct one. A hidden cause that acts jointly with visible ones
+    cannot be seen, and in small tables hardly any can. An edge without a mark is not safe.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def hidden_causes(model: Any, X: Any) -> pd.DataFrame:
         One row per tested edge, the clearest first: ``first`` and ``second``, the cause and the effect as learnt;
         ``statistic``, by how many standard errors a hidden cause is better than the edge and than the turned edge,
         whichever is less; ``p_value``, of the hypothesis that one of these is as good; and ``mark``, whether the
-        statistic is above 1.2. Where the effect clearly changes in an environment that is known to act on other variables
-        (``interventions`` of `CausalDiscovery.fit`), the p-value is that of the change, times the number of tests, and
-        the statistic its normal quantile, if that is larger.
+        statistic is above 1.2. Where the effect clearly changes in an environment that is known to act on other
+        variables (``interventions`` of `CausalDiscovery.fit`), the p-value is that of the change, times the number of
+        tests, and the statistic its normal quantile, if that is larger.
 
     Examples
     --------
@@ -163,7 +163,9 @@ def _comparisons(
     names = table.names
     parents, pairs = _described(graph, findings, table)
     odd = unweighable(table) | {j for j in range(len(names)) if table.constant[j]}
-    joint = {names.index(name) for name in findings.mechanisms}  # of these targets, functions of one or two are no model
+    joint = {
+        names.index(name) for name in findings.mechanisms
+    }  # of these targets, functions of one or two are no model
     rivals: dict[bytes, Rivals | None] = {}
     with blas_threads():
         for x, y in np.argwhere(asked).tolist():

@@ -7,9 +7,9 @@ unexplained of x, its residual r_x:
 - **turned**: x is a function of y and its parents, y of its other parents;
 - **hidden**: y is a function of r_x and its other parents, x of r_y and its parents.
 
-A parent of x that is learnt to be a parent of y, too, may be there only to make up for x in place of r_x. Where r_x makes
-its curve superfluous, the edge must do without this curve as well: only its straight line remains in both models. Lines
-are left to the edge, because two linear effects that nearly cancel look like a hidden cause.
+A parent of x that is learnt to be a parent of y, too, may be there only to make up for x in place of r_x. Where r_x
+makes its curve superfluous, the edge must do without this curve as well: only its straight line remains in both
+models. Lines are left to the edge, because two linear effects that nearly cancel look like a hidden cause.
 
 Every comparison is the mean difference of the log densities of the rows, by fits that leave the row out, over its
 standard error.
@@ -19,13 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sartre.additive.left_out import Functions, functions_of, functions_of_pair, left_out_residuals
-from sartre.data.table import Table
+
+if TYPE_CHECKING:
+    from sartre.data.table import Table
 
 TAILS = 5.0  # degrees of freedom of the density of the noise: heavy tails do not decide a comparison
 SCALE_STEPS = 8  # of the iteration for its scale

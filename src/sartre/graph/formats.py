@@ -41,8 +41,8 @@ class GraphFormat(NamedTuple):
     """How graphs are written, ``write(names, edges)``, and read, ``read(text)``.
 
     lists_all: whether the text names variables without an edge. write_lines: ``write_lines(names, arrows, lines)``, if
-    the format knows edges without a direction. write_hidden: ``write_hidden(names, arrows, lines, hidden)``, if it knows
-    hidden common causes, too.
+    the format knows edges without a direction. write_hidden: ``write_hidden(names, arrows, lines, hidden)``, if it also
+    knows hidden common causes.
     """
 
     write: Callable[[Sequence[str], Sequence[tuple[str, str]]], str]

@@ -67,7 +67,8 @@ class Pdag:
         self._names = [str(name) for name in names]
         check_unique(self._names)
         self._arrows, self._lines = ([(str(a), str(b)) for a, b in edges] for edges in (arrows, lines))
-        self._hidden = hidden if callable(hidden) else self._checked(hidden)
+        self._hidden: set[tuple[str, str]] | Callable[[], Pairs]
+        self._hidden = hidden if callable(hidden) else self._checked(hidden)  # pyright: ignore[reportArgumentType]
         self._check_edges()
 
     @classmethod
@@ -186,7 +187,13 @@ class Pdag:
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, ready for JSON."""
         arrows, lines, hidden = ([list(edge) for edge in edges] for edges in self._all_pairs())
-        return {"convention": formats.CONVENTION, "nodes": self.names, "arrows": arrows, "lines": lines, "hidden": hidden}
+        return {
+            "convention": formats.CONVENTION,
+            "nodes": self.names,
+            "arrows": arrows,
+            "lines": lines,
+            "hidden": hidden,
+        }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Pdag:

@@ -21,8 +21,8 @@ from sartre.graph.paths import find_cycle, transitive_closure
 class Constraints:
     """Knowledge about the columns of one table, as boolean matrices of shape (d, d).
 
-    before: [earlier, later], transitively closed. forbidden, required: [parent, child]. confounded: symmetric, variables
-    with a common cause that is not a column.
+    before: [earlier, later], transitively closed. forbidden, required: [parent, child]. confounded: symmetric; the two
+    have a common cause that is not a column.
     """
 
     names: tuple[str, ...]
