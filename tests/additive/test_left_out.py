@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sartre.additive.gram import gram_of_functions
-from sartre.additive.left_out import Functions, functions_of, functions_of_pair, left_out_residuals
+from sartre.additive.left_out import TermFunctions, functions_of, functions_of_pair, left_out_residuals
 from sartre.additive.smoothing import solve_smooths
 
 
@@ -28,7 +28,7 @@ def test_a_residual_is_that_of_ridge_regression_without_its_row():
 
 def test_terms_without_functions_change_nothing():
     y = np.random.default_rng(1).normal(size=40)
-    nothing = Functions(np.empty((40, 0)), np.empty(0))
+    nothing = TermFunctions(np.empty((40, 0)), np.empty(0))
     np.testing.assert_array_equal(left_out_residuals(y, [nothing]), left_out_residuals(y, []))
 
 

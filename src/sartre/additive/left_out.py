@@ -21,19 +21,19 @@ from sartre.data.table import standardise
 MOST_LEVERAGE = 0.9  # of a row: beyond, its residual would be blown up more than tenfold
 
 
-class Functions(NamedTuple):
+class TermFunctions(NamedTuple):
     """The functions of one term at the rows of a table, orthonormal: values (n, k) and their roughness (k,)."""
 
     values: NDArray[np.float64]
     roughness: NDArray[np.float64]
 
     @property
-    def line(self) -> Functions:
+    def line(self) -> TermFunctions:
         """The functions that are not penalised: the straight line of a number, or the levels of a category."""
-        return Functions(self.values[:, self.roughness == 0], self.roughness[self.roughness == 0])
+        return TermFunctions(self.values[:, self.roughness == 0], self.roughness[self.roughness == 0])
 
 
-def functions_of(column: NDArray[np.float64], *, nominal: bool = False, n_splines: int = N_SPLINES) -> Functions:
+def functions_of(column: NDArray[np.float64], *, nominal: bool = False, n_splines: int = N_SPLINES) -> TermFunctions:
     """Return the functions of a column (n,) without missing values.
 
     Examples
@@ -42,12 +42,12 @@ def functions_of(column: NDArray[np.float64], *, nominal: bool = False, n_spline
     (50, 1)
     """
     term = column_term(column, n_splines, nominal=nominal)
-    return Functions(term(column[:, None]), term.roughness)
+    return TermFunctions(term(column[:, None]), term.roughness)
 
 
 def functions_of_pair(
     first: NDArray[np.float64], second: NDArray[np.float64], nominal: Collection[int] = ()
-) -> Functions:
+) -> TermFunctions:
     """Return the functions of two columns beyond those of each; `nominal` has 0 or 1 for one whose values are levels.
 
     Examples
@@ -57,10 +57,10 @@ def functions_of_pair(
     (100, 16)
     """
     found = pair_functions(pair_basis(np.column_stack([first, second]), nominal), 0, 1)
-    return Functions(found.values, found.roughness)
+    return TermFunctions(found.values, found.roughness)
 
 
-def left_out_residuals(y: NDArray[np.float64], terms: Sequence[Functions]) -> NDArray[np.float64]:
+def left_out_residuals(y: NDArray[np.float64], terms: Sequence[TermFunctions]) -> NDArray[np.float64]:
     """Return what each row of a target (n,) is missed by if the fit leaves it out, in the target's deviations.
 
     Examples

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 MARKED = 1.2  # statistic above which an edge is marked; docs/benchmarks.md has false alarms and recall around it
 DIRECT = 2.0  # standard errors by which an edge between confounded variables must be better than their common cause
 CHANGED = 1e-6  # p-value of a change of an effect, in an environment that acts elsewhere, that marks its edge
-FEWEST_ROWS, MOST_ROWS = 200, 10_000  # with fewer nothing is tested; of more a sample is used
-MOST_COLUMNS = 100  # of a table whose edges are tested
+FEWEST_ROWS_TESTED, MOST_ROWS_TESTED = 200, 10_000  # with fewer nothing is tested; of more a sample is used
+MOST_COLUMNS_TESTED = 100  # of a table whose edges are tested
 COLUMNS_OF_MARKS = ["first", "second", "statistic", "p_value", "mark"]
 EXPLANATION = "a hidden common cause would explain this as well or better"
 
@@ -148,7 +148,7 @@ def unsupported_edges(graph: Dag, pruner: Any, table: Table, known: Constraints)
 
 def _statistics(model: Any, table: Table) -> Iterator[tuple[tuple[int, int], float]]:
     """Yield the edges that can be tested, by their columns, with the statistic of each."""
-    if len(table.names) > MOST_COLUMNS:
+    if len(table.names) > MOST_COLUMNS_TESTED:
         return
     asked = np.asarray(model.graph_.adjacency, dtype=bool)
     findings = findings_of(getattr(model, "prune_step_", None))
@@ -189,11 +189,11 @@ def _rivals(
     mechanisms: Any,
 ) -> Rivals | None:
     """Return the models of some rows, or of a sample of them; None if there are too few."""
-    if rows.sum() < FEWEST_ROWS:
+    if rows.sum() < FEWEST_ROWS_TESTED:
         return None
     kept = table if rows.all() else table.take(np.flatnonzero(rows))
-    if len(kept.values) > MOST_ROWS:
-        kept = kept.take(np.sort(drawn_rows(kept.values, 0, MOST_ROWS)))
+    if len(kept.values) > MOST_ROWS_TESTED:
+        kept = kept.take(np.sort(drawn_rows(kept.values, 0, MOST_ROWS_TESTED)))
     residuals = {}
     for name, mechanism in mechanisms.items():
         j = table.names.index(name)
@@ -205,7 +205,7 @@ def _rivals(
 def _changed_elsewhere(model: Any, table: Table) -> Iterator[tuple[tuple[int, int], float]]:
     """Yield edges whose effect clearly differs in an environment that is known to act on other variables."""
     acting = environments_table(table.design, table.names, getattr(model, "environment_effects_", None))
-    if acting is None or len(table.names) > MOST_COLUMNS:
+    if acting is None or len(table.names) > MOST_COLUMNS_TESTED:
         return
     rows = acting[["environment", "set", "shifted"]].itertuples(index=False, name=None)
     targets = {environment: {*held, *shifted} for environment, held, shifted in rows}

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sartre.additive.left_out import Functions, functions_of, functions_of_pair, left_out_residuals
+from sartre.additive.left_out import TermFunctions, functions_of, functions_of_pair, left_out_residuals
 
 if TYPE_CHECKING:
     from sartre.data.table import Table
@@ -34,7 +34,7 @@ SCALE_STEPS = 8  # of the iteration for its scale
 NATS_PER_CHOICE = 1.0  # times log(n): what a choice between functions must gain, or may cost
 LEAST_ERROR = 1.0  # nats, added to the standard error of a sum: models that hardly differ are alike
 MUCH_WORSE = 3.0  # standard errors: what a hidden cause may lose more easily to the edge with all its parents
-COLUMN, LINE, RESIDUAL = "column", "line", "residual"
+AS_COLUMN, AS_LINE, AS_RESIDUAL = "column", "line", "residual"
 
 
 class Term(NamedTuple):
@@ -93,18 +93,18 @@ class Rivals:
         residuals: Mapping[int, NDArray[np.float64]] | None = None,
     ) -> None:
         self._table, self._parents, self._pairs = table, parents, pairs or {}
-        self._known = {Term(RESIDUAL, j, self._terms(parents[j])): value for j, value in (residuals or {}).items()}
-        self._functions: dict[Term | tuple[Term, Term], Functions] = {}
+        self._known = {Term(AS_RESIDUAL, j, self._terms(parents[j])): value for j, value in (residuals or {}).items()}
+        self._functions: dict[Term | tuple[Term, Term], TermFunctions] = {}
         self._residuals: dict[tuple[int, tuple[Term, ...]], NDArray[np.float64]] = {}
 
     def compare(self, x: int, y: int) -> Comparison:
         """Compare the models of the edge x -> y; x must have parents."""
-        causes, direct = self._terms(self._parents[x]), Term(COLUMN, x)
+        causes, direct = self._terms(self._parents[x]), Term(AS_COLUMN, x)
         others = self._terms(p for p in self._parents[y] if p != x)
         whole = self._density(y, (*others, direct))
-        others = self._without_curves(y, others, Term(RESIDUAL, x, causes))
-        hidden = self._density(y, (*others, Term(RESIDUAL, x, causes)))
-        turned = self._density(x, (*causes, Term(COLUMN, y)))
+        others = self._without_curves(y, others, Term(AS_RESIDUAL, x, causes))
+        hidden = self._density(y, (*others, Term(AS_RESIDUAL, x, causes)))
+        turned = self._density(x, (*causes, Term(AS_COLUMN, y)))
         back = self._density(x, (*causes, self._residual_of_effect(x, causes, y, others)))
         return Comparison(
             lean=self._ratio(hidden - self._density(y, (*others, direct))),
@@ -119,7 +119,7 @@ class Rivals:
         while common:
             tried = []
             for term in common:
-                straight = tuple(each._replace(kind=LINE) if each == term else each for each in others)
+                straight = tuple(each._replace(kind=AS_LINE) if each == term else each for each in others)
                 tried.append((self._density(y, (*straight, residual)).sum(), straight, term))
             density, straight, term = max(tried)
             if density < best - allowed:
@@ -130,7 +130,7 @@ class Rivals:
 
     def _residual_of_effect(self, x: int, causes: tuple[Term, ...], y: int, others: tuple[Term, ...]) -> Term:
         """Return the residual of y that x follows best: a learnt parent of y may share the hidden cause."""
-        best, needed = Term(RESIDUAL, y, others), NATS_PER_CHOICE * np.log(self._n)
+        best, needed = Term(AS_RESIDUAL, y, others), NATS_PER_CHOICE * np.log(self._n)
         density = self._density(x, (*causes, best)).sum()
         while len(best.given) > 1:
             fewer = [best._replace(given=best.given[:k] + best.given[k + 1 :]) for k in range(len(best.given))]
@@ -147,33 +147,33 @@ class Rivals:
         key = target, tuple(sorted(terms))
         if key not in self._residuals:
             functions = [self._functions_of(term) for term in key[1]]
-            bent = {term.column: term for term in terms if term.kind != LINE}
+            bent = {term.column: term for term in terms if term.kind != AS_LINE}
             together = [(bent[a], bent[b]) for a, b in self._pairs.get(target, ()) if a in bent and b in bent]
             functions += [self._functions_of_pair(*pair) for pair in together]
             y = self._table.values[:, target]
             self._residuals[key] = left_out_residuals(y, [*self._environments, *functions])
         return self._residuals[key]
 
-    def _functions_of(self, term: Term) -> Functions:
+    def _functions_of(self, term: Term) -> TermFunctions:
         if term not in self._functions:
-            nominal = term.kind != RESIDUAL and term.column in self._table.nominal
+            nominal = term.kind != AS_RESIDUAL and term.column in self._table.nominal
             found = functions_of(self._values(term), nominal=nominal)
-            self._functions[term] = found.line if term.kind == LINE else found
+            self._functions[term] = found.line if term.kind == AS_LINE else found
         return self._functions[term]
 
-    def _functions_of_pair(self, first: Term, second: Term) -> Functions:
+    def _functions_of_pair(self, first: Term, second: Term) -> TermFunctions:
         if (first, second) not in self._functions:
             nominal = [k for k, term in enumerate((first, second)) if term.column in self._table.nominal]
             self._functions[first, second] = functions_of_pair(self._values(first), self._values(second), nominal)
         return self._functions[first, second]
 
     def _values(self, term: Term) -> NDArray[np.float64]:
-        if term.kind != RESIDUAL:
+        if term.kind != AS_RESIDUAL:
             return self._table.values[:, term.column]
         return self._known[term] if term in self._known else self._left_out(term.column, term.given)
 
     @cached_property
-    def _environments(self) -> list[Functions]:
+    def _environments(self) -> list[TermFunctions]:
         """What environments shift is no hidden cause: every model has their indicators."""
         design = self._table.design
         if design is None or not design.environments:
@@ -189,7 +189,7 @@ class Rivals:
         return float(sums.sum() / np.hypot(np.sqrt(len(sums)) * sums.std(), LEAST_ERROR))
 
     def _terms(self, columns: Iterable[int]) -> tuple[Term, ...]:
-        return tuple(Term(COLUMN, column) for column in columns)
+        return tuple(Term(AS_COLUMN, column) for column in columns)
 
     @property
     def _n(self) -> int:

@@ -23,7 +23,7 @@ CHOICE, VALUES, EFFECT = 257, 258, 259  # no bytes: they part the streams of hid
 
 
 @dataclass(frozen=True)
-class HiddenCauses:
+class DrawnCauses:
     """The values of hidden causes, and the variables that each acts on.
 
     Attributes
@@ -62,7 +62,7 @@ class HiddenCauses:
 
 def draw_hidden(
     number: Any, effect: Any, names: Sequence[str], rows: Environments, stream: Stream, owner: str = "simulate"
-) -> HiddenCauses:
+) -> DrawnCauses:
     """Check the settings, choose the variables that each hidden cause acts on, and draw its values.
 
     Which variables these are depends on the names and the seed alone, not on the order of the columns or the rows.
@@ -88,4 +88,4 @@ def draw_hidden(
         sources = [(stream(VALUES, k), rows.n_observational)]
         sources += [(stream(VALUES, k, name), rows.n_intervened) for name in rows.actions]
         values[:, k] = np.concatenate([source.standard_normal(n) for source, n in sources])
-    return HiddenCauses(values, tuple(targets), effect)
+    return DrawnCauses(values, tuple(targets), effect)

@@ -16,7 +16,7 @@ from sartre.data.row_design import SOFT
 from sartre.graph.dag import Dag
 from sartre.settings import check_choice, check_number, seed_of
 from sartre.simulate.dataset import Confounded, Dataset, Experiment
-from sartre.simulate.hidden import HiddenCauses, HiddenEffect, draw_hidden
+from sartre.simulate.hidden import DrawnCauses, HiddenEffect, draw_hidden
 from sartre.simulate.interventions import Environments, check_set_to, read_environments
 from sartre.simulate.mechanisms import MechanismName, choose_mechanism, linear
 from sartre.simulate.noise import Noise, unit_noise
@@ -206,12 +206,12 @@ def _stream(seed: int, *key: str | int) -> np.random.Generator:
 
     256, which is no byte, parts names; numbers above it are what `sartre.simulate.hidden` draws.
     """
-    parts = [list(part.encode()) if isinstance(part, str) else [part] for part in key]
-    flat = chain(parts[0], *([256, *part] for part in parts[1:]))
+    first, *others = [list(word.encode()) if isinstance(word, str) else [word] for word in key]
+    flat = chain(first, *([256, *numbers] for numbers in others))
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(flat)))
 
 
-def _result(X: pd.DataFrame, dag: Dag, rows: Environments, latent: HiddenCauses) -> Dataset:
+def _result(X: pd.DataFrame, dag: Dag, rows: Environments, latent: DrawnCauses) -> Dataset:
     """Return a pair, with the environments of its rows and the confounded pairs if there are any."""
     if rows.actions:
         labels = pd.Series(rows.labels, name="environment")
