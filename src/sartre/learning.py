@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,15 +122,15 @@ class DiscoveryRun:
 
     def _prune(self, data: Table | Survey) -> None:
         """Prune, and once more without edges that nothing but a known common cause supports, until there are none."""
-        forbidden = self._known.forbidden
-        self._prune_within(data, forbidden)
-        while (unsupported := unsupported_edges(self.graph, self.prune_step, data.sample, self._known)).any():
-            forbidden = forbidden | unsupported | unsupported.T
-            self._prune_within(data, forbidden)
+        known = self._known
+        self._prune_within(data, known)
+        while (unsupported := unsupported_edges(self.graph, self.prune_step, data.sample, known)).any():
+            known = replace(known, forbidden=known.forbidden | unsupported | unsupported.T)
+            self._prune_within(data, known)
 
-    def _prune_within(self, data: Table | Survey, forbidden: NDArray[np.bool_]) -> None:
+    def _prune_within(self, data: Table | Survey, known: Constraints) -> None:
         """Prune the fully connected graph of the order."""
-        required, name = self._known.required, type(self._pruner).__name__
+        forbidden, required, name = known.forbidden, known.required, type(self._pruner).__name__
         self.prune_step = fit_within(
             clone(self._pruner),
             data,
@@ -138,7 +139,7 @@ class DiscoveryRun:
             required=required if required.any() else None,
         )
         adjacency = promised(self.prune_step, "adjacency_matrix_")
-        self._known.check_edges(adjacency, name)
+        known.check_edges(adjacency, name)
         self.graph = Dag(adjacency, data.sample.names)
         self.edges = edges_of(promised(self.prune_step, "edges_"), self.graph, name)
         self.environment_effects = findings_of(self.prune_step).environment_effects

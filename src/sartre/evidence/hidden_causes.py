@@ -53,7 +53,8 @@ def hidden_causes(model: Any, X: Any) -> pd.DataFrame:
     model : CausalDiscovery
         A fitted model; any object with ``graph_`` will do.
     X : array of shape (n, d) or data frame
-        The table it was fitted to.
+        The table it was fitted to, in the same units. Environments and groups of rows are known to
+        `CausalDiscovery.hidden_causes_`, not here.
 
     Returns
     -------
@@ -77,9 +78,10 @@ def hidden_causes(model: Any, X: Any) -> pd.DataFrame:
       first second  mark
     0     x      y  True
     """
-    given = X if isinstance(X, Table) else as_table(X, categories=True, missing=True)
-    table = given.reordered(model.graph_.names)
-    names = table.names
+    names, table = model.graph_.names, X if isinstance(X, Table) else as_table(X, categories=True, missing=True)
+    if set(names) < set(table.names):  # others say what environment or group a row comes from
+        table = table.select(np.array([table.names.index(name) for name in names], dtype=np.intp))
+    table = table.reordered(names)
     found = dict(_statistics(model, table))
     for edge, statistic in _changed_elsewhere(model, table):
         found[edge] = max(found.get(edge, -np.inf), statistic)
@@ -163,9 +165,7 @@ def _comparisons(
     names = table.names
     parents, pairs = _described(graph, findings, table)
     odd = unweighable(table) | {j for j in range(len(names)) if table.constant[j]}
-    joint = {
-        names.index(name) for name in findings.mechanisms
-    }  # of these targets, functions of one or two are no model
+    joint = {names.index(name) for name in findings.mechanisms}  # functions of one or two are no model of these
     rivals: dict[bytes, Rivals | None] = {}
     with blas_threads():
         for x, y in np.argwhere(asked).tolist():
