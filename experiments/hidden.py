@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from sartre.metrics import shd
 from sartre.simulate import random_dag, simulate
 
 if TYPE_CHECKING:
@@ -54,14 +53,14 @@ def compare_marks(drawn: Dataset, adjacency: NDArray[Any]) -> dict[str, float]:
     right = marked & {_pair(*pair) for pair in drawn.confounded}
     precision = len(right) / len(marked) if marked else 1.0
     recall = len(marked & alone) / len(alone) if alone else 1.0
-    directed = np.where(both, 0, adjacency)
+    differs = np.where(both, 0, adjacency) != drawn.dag.adjacency  # CAMUV's arrows may have cycles
     return {
         "edges": len(marked),
         "precision": precision,
         "recall": recall,
         "f1": 2 * precision * recall / (precision + recall) if precision + recall else 0.0,
-        "shd": shd(drawn.dag, directed),
-        "shd_reversed_twice": shd(drawn.dag, directed, reversal=2),
+        "shd": int(np.triu(differs | differs.T).sum()),
+        "shd_reversed_twice": int(differs.sum()),
         "sid": 0.0,  # not defined where arrows are left out
         "sid_swapped": 0.0,
     }

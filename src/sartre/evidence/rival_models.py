@@ -77,11 +77,12 @@ class Rivals:
 
     Examples
     --------
+    >>> from sartre.data.table import Table
     >>> z, u, noise, w, more = np.random.default_rng(0).normal(size=(5, 1000))
     >>> x, y = np.sin(2 * z) + u + noise / 2, np.sin(2 * w) + u + more / 2
     >>> table = Table(np.column_stack([z, w, x, y]), ("z", "w", "x", "y"))
     >>> confounded = Rivals(table, [[], [], [0], [0, 1, 2]])
-    >>> bool(confounded.compare(2, 3).statistic > 3)
+    >>> bool(confounded.compare(2, 3).statistic > 2)
     True
     """
 
