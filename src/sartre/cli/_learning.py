@@ -110,6 +110,7 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     from sartre.cli._certificates import certificates, with_certificates
     from sartre.cli._methods import build_model
     from sartre.cli._rows import rows_record, targets_of
+    from sartre.compute.compiling import compilation_logged
     from sartre.compute.files import made_folder, write_texts_atomically
     from sartre.data.row_source import Survey
     from sartre.steps import tags_of
@@ -117,7 +118,7 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     model = build_model(asked)
     targets = targets_of(asked)
     _check_report(asked)
-    with made_folder(asked.out_folder):
+    with compilation_logged(), made_folder(asked.out_folder):
         _check_files(asked)
         _check_not_there(asked)
         data, truth = _read(asked, targets)

@@ -129,7 +129,7 @@ def warn_of_row_numbers(table: Table) -> None:
 def command_line(asked: Asked, changes: Mapping[str, Sequence[str]]) -> str:
     """Return the command that was typed, with the words of some options changed or added."""
     words = {**(dict(asked.typed) or {"command": ("sartre", "discover", asked.source)}), **changes}
-    return shlex.join(word for part in words.values() for word in part)
+    return shlex.join(word for group in words.values() for word in group)
 
 
 def joined_names(names: Sequence[str]) -> str:

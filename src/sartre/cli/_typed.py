@@ -10,17 +10,17 @@ if TYPE_CHECKING:
 
 def typed(context: typer.Context) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the words of the running command, each part with the name of its parameter."""
-    parts = [("command", ("sartre", str(context.info_name)))]
+    words = [("command", ("sartre", str(context.info_name)))]
     for parameter in context.command.params:
         name, value = str(parameter.name), context.params.get(str(parameter.name))
         source = context.get_parameter_source(name)
         if value is None or value is False or source is None or source.name.startswith("DEFAULT"):
             continue
         if parameter.param_type_name == "argument":
-            parts.append((name, (str(value),)))
+            words.append((name, (str(value),)))
         elif value is True:
-            parts.append((name, (parameter.opts[0],)))
+            words.append((name, (parameter.opts[0],)))
         else:
             values = value if isinstance(value, (list, tuple)) else [value]
-            parts.append((name, tuple(word for each in values for word in (parameter.opts[0], str(each)))))
-    return tuple(parts)
+            words.append((name, tuple(word for each in values for word in (parameter.opts[0], str(each)))))
+    return tuple(words)
