@@ -19,10 +19,11 @@ from sartre.cli._methods import methods
 from sartre.cli._plan import plan
 from sartre.cli._reproduce import reproduce
 from sartre.cli._simulate import simulate
+from sartre.cli._spelling import SpellingCommand
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 for command in (discover, prune, plan, evaluate, convert, simulate, methods, reproduce):
-    app.command(epilog=EXIT_CODES)(command)
+    app.command(epilog=EXIT_CODES, cls=SpellingCommand)(command)
 
 
 def main() -> None:
