@@ -217,7 +217,7 @@ def _read(asked: Asked, targets: dict[str, Any] | None) -> tuple[Table | Survey,
     """Return the data, a table or the survey of a large one, and the true graph if it is known."""
     from sartre.cli._reading import column_names, prepared, problems_in, refused, streams, warn_of_row_numbers
     from sartre.data.batches import Batches
-    from sartre.data.checks import as_table
+    from sartre.data.checks import MIN_ROWS, as_table
     from sartre.data.read_design import with_design
     from sartre.data.refusals import BadTableError
     from sartre.data.row_source import survey
@@ -228,7 +228,7 @@ def _read(asked: Asked, targets: dict[str, Any] | None) -> tuple[Table | Survey,
     frame = prepared(frame, asked)
     try:
         said = with_design(frame, asked.environment, targets, asked.groups)
-        data = as_table(said, categories=True, missing=True)
+        data = as_table(said, min_rows=MIN_ROWS, min_columns=2, categories=True, missing=True)
         if asked.missing == "error" and data.missing.any():
             raise refused(frame, asked, problems_in(frame, asked))
     except BadTableError as error:
