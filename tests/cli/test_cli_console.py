@@ -241,12 +241,12 @@ def test_times_say_which_has_passed_and_which_is_left(monkeypatch):
     now[0] += 10
     assert clock.times() == "39 s"
     clock.show("prune: 3 of 11 targets fitted")
-    assert clock.times(" elapsed") == "39 s elapsed, about 40 s left in this step"
+    assert clock.times(" elapsed") == "39 s elapsed, this step ends in 40 s"
     clock.compile("Compiling")
     now[0] += 60
     assert clock.times() == "1 min 39 s"
     clock.compile("")
-    assert clock.times() == "1 min 39 s, about 40 s left in this step"  # compilation says nothing about the speed
+    assert clock.times() == "1 min 39 s, this step ends in 40 s"  # compilation says nothing about the speed
     clock.show("directions: 0 of 4 edges weighed")
     assert clock.times() == "1 min 39 s"
 

@@ -205,16 +205,17 @@ class _Clock:
 
     @property
     def left(self) -> float | None:
-        """Seconds that this stage will still take, if its speed is known."""
+        """Seconds that this stage will still take, if its speed is known and it will take as much as one."""
         steps, seconds = self.done - self._first, time.monotonic() - self._since - self._compiled
         if self.compiling or steps < 1 or seconds < SECONDS_UNTIL_ESTIMATE:
             return None
-        return seconds / steps * (self.total - self.done)
+        left = seconds / steps * (self.total - self.done)
+        return left if left >= 1 else None
 
     def times(self, passed: str = "") -> str:
         """Return the time that has passed, with a word for that, and the time that is left, if it is known."""
         left = self.left
-        rest = "" if left is None else f", about {spoken(left)} left in this step"
+        rest = "" if left is None else f", this step ends in {spoken(left)}"
         return f"{spoken(self.elapsed)}{passed}{rest}"
 
 
@@ -307,7 +308,7 @@ class _Bar:
     def __init__(self) -> None:
         text, times = TextColumn("{task.description}", markup=False), _Times()
         self._clock = times.clock
-        self._bar = Progress(SpinnerColumn(), text, BarColumn(20), times, console=err, transient=True)
+        self._bar = Progress(SpinnerColumn(), text, BarColumn(10), times, console=err, transient=True)
         self._task = self._bar.add_task("", total=None)
 
     def start(self, text: str) -> None:
