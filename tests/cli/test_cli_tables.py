@@ -121,6 +121,24 @@ def test_columns_about_rows_are_no_variables_with_problems(table):
     assert result.stderr.endswith("sartre discover groups.csv --groups patient --exclude code\n")
 
 
+def test_columns_may_be_called_by_numbers(table, folder):
+    pd.read_csv(table).set_axis(["2", "0", "x"], axis=1).to_csv("numbers.csv", index=False)
+    assert typed("discover", "numbers.csv").exit_code == 0
+    assert json.loads((folder / "numbers-sartre" / "graph.json").read_text())["order"] == ["0", "x", "2"]
+
+
+def test_the_command_does_not_leave_too_few_rows(table):
+    frame = pd.read_csv(table)[:20].assign(bad=[f"x{k}" for k in range(20)])
+    frame.loc[5:, "rain"] = None
+    frame.to_csv("few.csv", index=False)
+    result = typed("discover", "few.csv", "--missing", "drop")
+    assert result.stderr.endswith("This would work: sartre discover few.csv --missing impute --exclude bad\n")
+    for missing in ("drop", "error"):
+        result = typed("discover", "few.csv", "--missing", missing, "--certify", "0.1")
+        assert result.exit_code == 2
+        assert "would work" not in result.stderr
+
+
 def test_a_column_that_numbers_the_rows_is_named_in_a_warning(table):
     pd.read_csv(table).assign(row=range(200)).to_csv("numbered.csv", index=False)
     result = run("discover", "numbered.csv", "--order", "R2Sort")

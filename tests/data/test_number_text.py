@@ -17,6 +17,7 @@ from sartre.data.read_file import read_table
 @pytest.mark.parametrize(
     ("texts", "numbers"),
     [
+        (["0,379", "0,5"], [0.379, 0.5]),
         (["$1,562.50", "$3"], [1562.5, 3]),
         (["$1,562", "$900"], [1562, 900]),
         (["1.562 €", "5 €"], [1562, 5]),

@@ -34,7 +34,7 @@ class Convention(NamedTuple):
     def pattern(self) -> re.Pattern[str]:
         """Return what a number without a sign looks like."""
         group, decimal = re.escape(self.group), re.escape(self.decimal)
-        grouped = rf"\d{{1,3}}(?:{group}\d{{2}})*(?:{group}\d{{3}})+|" if self.group else ""
+        grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{2}})*(?:{group}\d{{3}})+|" if self.group else ""
         exponent = r"(?:[eE][-+]?\d+)?"
         return re.compile(rf"(?:{grouped}\d+)(?:{decimal}\d*)?{exponent}|{decimal}\d+{exponent}", re.ASCII)
 
@@ -80,8 +80,8 @@ def numbers_in(values: Sequence[object] | NDArray[Any], decimal: str | None = No
     return np.array([number[text] if isinstance(text, str) else np.nan for text in texts])
 
 
-def with_numbers(frame: pd.DataFrame, decimal: str | None = None) -> pd.DataFrame:
-    """Return a table in which columns of text that hold numbers are numbers, and say in a warning how they were read.
+def with_numbers(frame: pd.DataFrame, decimal: str | None = None, *, quiet: bool = False) -> pd.DataFrame:
+    """Return a table in which columns of text that hold numbers are numbers; unless `quiet`, a warning says how.
 
     Examples
     --------
@@ -102,7 +102,8 @@ def with_numbers(frame: pd.DataFrame, decimal: str | None = None) -> pd.DataFram
         if numbers is not None:
             changed[name] = texts, numbers
     if changed:
-        warn_of_numbers(changed)
+        if not quiet:
+            warn_of_numbers(changed)
         frame = frame.copy(deep=False)
         for name, (_, numbers) in changed.items():
             frame[name] = numbers
