@@ -26,18 +26,8 @@ __all__ = [
     "StructuralModel",
     "__version__",
     "certify",
-__all__ = [
-    "CausalDiscovery",
-    "Dag",
-    "Knowledge",
-    "Pdag",
-    "StructuralModel",
-    "__version__",
-    "certify",
     "hidden_causes",
     "load",
-    "stability",
-]
     "stability",
 ]
 
