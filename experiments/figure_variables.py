@@ -63,7 +63,7 @@ STUDY = Study(
     name="figure-variables",
     title="Baselines, over the number of variables",
     text="n = 2000 samples, d = 10 to 50 variables, Gaussian processes and Gaussian noise. The gCastle methods were "
-    "run at d = 10 only.",
+    "run at d = 10 only, and those with pyGAM at 0.05 in three trials.",
     cells=cells,
     axis="nodes",
     measures=("shd", "sid", "seconds"),
@@ -81,11 +81,15 @@ STUDY = Study(
             ),
         ),
         Claim(
-            "The same against the level that dodiscover has by default, 0.05.",
-            best(("shd", "sid"), PAPER, LOOSE, family=SPARSE),
+            "SARTRE has the best SHD on ER1 and SF1, against the level that dodiscover has by default, 0.05.",
+            best(("shd",), PAPER, LOOSE, family=SPARSE),
             "It is compared with CAM-pruning by pyGAM at 0.05 and with DAS that ends with it.",
             "At d = 50 pyGAM's precision falls from {:.2f} to {:.2f} on ER1 and from {:.2f} to {:.2f} on SF1.",
             tuple(mean_of("precision", one, family=family, nodes=50) for family in SPARSE for one in (PYGAM, LOOSE[0])),
+        ),
+        Claim(
+            "SARTRE has the best SID on ER1 and SF1, against the level of 0.05.",
+            best(("sid",), PAPER, LOOSE, family=SPARSE),
         ),
         Claim(
             "SARTRE has SHD and SID comparable to the baselines' on ER4 and SF4.",
