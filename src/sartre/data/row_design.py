@@ -84,6 +84,26 @@ class RowDesign:
         set_in = self.indicators.T @ self.acted.any(axis=1) > 0
         return set_in | self.shifted.any(axis=1)
 
+    @property
+    def single_targets(self) -> dict[str, int]:
+        """The environments in which one variable is acted on, and which; none if the reference is one of them."""
+        labels = self.labels
+        acted_in = [self.acted[labels == name].any(axis=0) for name in (*self.environments, self.reference)]
+        if acted_in.pop().any():
+            return {}
+        found = zip(self.environments, acted_in, self.shifted, strict=True)
+        targets = {name: np.flatnonzero(own | shifted) for name, own, shifted in found}
+        return {name: int(columns[0]) for name, columns in targets.items() if len(columns) == 1}
+
+    @property
+    def offered(self) -> NDArray[np.bool_]:
+        """Which environment may act directly on which variable, as far as an order is concerned, shape (k, d).
+
+        If it is known what an environment acts on, it acts on nothing else: otherwise its indicator would explain away
+        what acting on a cause does to its effects, which is what tells them apart.
+        """
+        return ~self.acting[:, None] | self.shifted
+
     def leaving_out(self, shifts: Iterable[tuple[str, int]]) -> RowDesign:
         """Return the design in which environments are taken to set what they shift: (environment, column) pairs.
 

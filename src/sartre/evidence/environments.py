@@ -10,6 +10,9 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from sartre.data.row_design import RowDesign
+    from sartre.data.table import Table
+
+PLAIN = 0.01  # share of a variable's variance, above which an effect of an environment is not a misfit
 
 
 def replacing(effects: pd.DataFrame | None) -> list[tuple[str, str]]:
@@ -29,6 +32,28 @@ def replacing(effects: pd.DataFrame | None) -> list[tuple[str, str]]:
         return []
     replaced = effects[effects["changes"] != ""]
     return list(dict.fromkeys(replaced[["environment", "variable"]].itertuples(index=False, name=None)))
+
+
+def acting_elsewhere(effects: pd.DataFrame | None, table: Table) -> set[tuple[str, str]]:
+    """Return the variables that experiments with one known target act on plainly, as (environment, variable).
+
+    Weak effects are not among them: with many rows the least misfit of a mechanism looks like one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sartre.data.read_design import with_design
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
+    >>> table = with_design(frame, np.repeat(["usual", "drug"], 20), {"drug": ["b"]})
+    >>> COLUMNS = ["environment", "variable", "strength", "p_value", "changes"]
+    >>> rows = [("drug", "c", 0.2, 1e-9, ""), ("drug", "a", 0.001, 1e-5, "")]
+    >>> acting_elsewhere(pd.DataFrame(rows, columns=COLUMNS), table)
+    {('drug', 'c')}
+    """
+    if effects is None or table.design is None:
+        return set()
+    plain = effects[(effects["strength"] >= PLAIN) & effects["environment"].isin(table.design.single_targets)]
+    return set(plain[["environment", "variable"]].itertuples(index=False, name=None))
 
 
 def environments_table(

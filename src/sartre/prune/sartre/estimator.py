@@ -20,6 +20,7 @@ from sartre.compute.devices import DEVICES, check_device
 from sartre.compute.parallel import spread
 from sartre.data.checks import as_table
 from sartre.data.row_dependence import dependence_between_rows, warn_about_dependent_rows
+from sartre.data.row_sample import drawn_rows
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
 from sartre.knowledge.masks import check_edges
@@ -31,8 +32,11 @@ from sartre.prune.sartre.constants import (
     LEVEL,
     LEVELS,
     MOST_COLUMNS,
+    MOST_EVALUATIONS,
     MOST_REPEATS,
+    MOST_WITH_EXPERIMENTS,
     PENALTIES,
+    SAMPLED_ROWS,
     SCREENING_GAP,
 )
 from sartre.prune.sartre.environments import effects_table, split, with_environments, with_indicators
@@ -76,7 +80,16 @@ class Prepared(NamedTuple):
         self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp], *known: list[TargetFit]
     ) -> list[TargetFit]:
         """Fit a target by what all share or, if it is missing or was set in some rows, by the others."""
-        if self.for_rows is None or len(parents) == 0 or self.table.rows_of(target).all():
+        if self.for_rows is None or len(parents) == 0:
+            return self.method.fit(target, parents, required, *known)
+        own = self.table.rows_of(target)
+        if self.table.design is not None and own.sum() > SAMPLED_ROWS:
+            rows = np.flatnonzero(own)
+            sample = self.table.take(rows[drawn_rows(self.table.values[rows], 0, SAMPLED_ROWS)])
+            fits = fit_observed(self.for_rows, sample, target, parents, required, *known)
+            if any(fit.promise > 0 or fit.by_process for fit in fits):
+                return fits
+        if own.all():
             return self.method.fit(target, parents, required, *known)
         return fit_observed(self.for_rows, self.table, target, parents, required, *known)
 
@@ -390,7 +403,8 @@ class SARTRE(BaseEstimator):
         n, d = len(prepared.table.values), _n_variables(prepared.table)
         sizes = [int((parents < d).sum()) for _, parents, _ in targets]
         promises = [max((fit.promise for fit in fitted), default=0.0) for fitted in fits]
-        chosen = affordable(promises, sizes)
+        has_experiments = prepared.table.design is not None
+        chosen = affordable(promises, sizes, MOST_WITH_EXPERIMENTS if has_experiments else MOST_EVALUATIONS)
         n_left = sum(promise > 0 for promise in promises) - len(chosen)
         seconds = float(f"{seconds_of_all(promises, sizes, n):.2g}")
         left_out = (
