@@ -20,7 +20,7 @@ from sartre.evidence.directions import (
     unweighable,
     weigh_directions,
 )
-from sartre.evidence.environments import acting_elsewhere, replacing
+from sartre.evidence.environments import replacing, with_side_effects
 from sartre.evidence.experiments import shown_by_experiments, shown_order
 from sartre.graph.dag import Dag
 from sartre.knowledge.masks import check_order
@@ -95,45 +95,32 @@ class DiscoveryRun:
     def _learn_graph(self, data: Table | Survey, numbers: Table) -> tuple[Table | Survey, Table]:
         """Order and prune; return the rows as they were used.
 
-        Where an environment is found to replace a mechanism, its rows are left out of that mechanism; where it acts on
-        a variable that is not its target, the change of that variable shows nothing. Then the order is learnt again,
-        until nothing changes.
+        Where an environment is found to replace a mechanism, its rows are left out of that mechanism; an experiment
+        that is found to act on more than its target shows nothing. Then the order is learnt again, until nothing
+        changes.
         """
-        replaced: list[tuple[str, str]] = []
-        elsewhere: set[tuple[str, str]] = set()
+        replaced, incomplete, n_incomplete = list[tuple[str, str]](), set[str](), 0
         for _ in range(MOST_ROUNDS):
-            self._look_at_experiments(numbers, elsewhere)
-            self._order(numbers.leaving_out(replaced))
+            seen = numbers.leaving_out(replaced).with_side_effects(incomplete)
+            self._order(seen)
             self._prune(data)
-            found = replacing(self.environment_effects)
-            acts = acting_elsewhere(self.environment_effects, numbers) & self._changes_shown(numbers)
-            if set(found) == set(replaced) and acts <= elsewhere:
+            effects = self.environment_effects
+            found, incomplete = replacing(effects), incomplete | with_side_effects(effects, numbers)
+            if set(found) == set(replaced) and len(incomplete) == n_incomplete:
                 break
-            replaced, elsewhere = found, elsewhere | acts
+            replaced, n_incomplete = found, len(incomplete)
         if not replaced:
-            return data, numbers
-        effects, rows = self.environment_effects, data.sample.leaving_out(replaced)
+            return data, seen
+        rows = data.sample.leaving_out(replaced)
         self._prune(rows)
         self.environment_effects = effects
-        return rows, numbers.leaving_out(replaced)
-
-    def _look_at_experiments(self, numbers: Table, elsewhere: set[tuple[str, str]]) -> None:
-        """Find out what experiments show about the order, if it is to be learnt from them."""
-        tags = tags_of(self._orderer)
-        if tags.learns_order and tags.takes_experiments:
-            self._before, self._shown = shown_order(shown_by_experiments(numbers, elsewhere), self._known.before)
-
-    def _changes_shown(self, numbers: Table) -> set[tuple[str, str]]:
-        """Return the environments and variables whose change shows that the environment's target comes first."""
-        names, targets = numbers.names, {} if numbers.design is None else numbers.design.single_targets
-        return {
-            (environment, names[j])
-            for environment, target in targets.items()
-            for j in np.flatnonzero(self._shown[target] > 0).tolist()
-        }
+        return rows, numbers.leaving_out(replaced).with_side_effects(incomplete)
 
     def _order(self, numbers: Table) -> None:
-        """Learn the order."""
+        """Learn the order, by what experiments show about it, too."""
+        tags = tags_of(self._orderer)
+        if tags.learns_order and tags.takes_experiments:
+            self._before, self._shown = shown_order(shown_by_experiments(numbers), self._known.before)
         before = self._before
         self.order_step = fit_within(clone(self._orderer), numbers, before=before if before.any() else None)
         self.order = check_order(promised(self.order_step, "order_"), numbers.names)

@@ -34,26 +34,28 @@ def replacing(effects: pd.DataFrame | None) -> list[tuple[str, str]]:
     return list(dict.fromkeys(replaced[["environment", "variable"]].itertuples(index=False, name=None)))
 
 
-def acting_elsewhere(effects: pd.DataFrame | None, table: Table) -> set[tuple[str, str]]:
-    """Return the variables that experiments with one known target act on plainly, as (environment, variable).
+def with_side_effects(effects: pd.DataFrame | None, table: Table) -> set[str]:
+    """Return the environments with one known target that plainly act on another variable, too.
 
-    Weak effects are not among them: with many rows the least misfit of a mechanism looks like one.
+    Weak effects do not count: with many rows the least misfit of a mechanism looks like one.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from sartre.data.read_design import with_design
-    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
-    >>> table = with_design(frame, np.repeat(["usual", "drug"], 20), {"drug": ["b"]})
-    >>> COLUMNS = ["environment", "variable", "strength", "p_value", "changes"]
-    >>> rows = [("drug", "c", 0.2, 1e-9, ""), ("drug", "a", 0.001, 1e-5, "")]
-    >>> acting_elsewhere(pd.DataFrame(rows, columns=COLUMNS), table)
-    {('drug', 'c')}
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
+    >>> words = np.repeat(["usual", "drug", "diet"], 20), {"drug": ["b"], "diet": ["a"]}
+    >>> rows = [("drug", "c", 0.2, 1e-9, ""), ("diet", "c", 0.001, 1e-5, "")]
+    >>> effects = pd.DataFrame(rows, columns=["environment", "variable", "strength", "p_value", "changes"])
+    >>> with_side_effects(effects, with_design(frame, *words))
+    {'drug'}
     """
     if effects is None or table.design is None:
         return set()
-    plain = effects[(effects["strength"] >= PLAIN) & effects["environment"].isin(table.design.single_targets)]
-    return set(plain[["environment", "variable"]].itertuples(index=False, name=None))
+    targets = {name: table.names[j] for name, j in table.design.single_targets.items()}
+    plain = effects[(effects["strength"] >= PLAIN) & effects["environment"].isin(targets)]
+    pairs = plain[["environment", "variable"]].itertuples(index=False, name=None)
+    return {environment for environment, variable in pairs if variable != targets[environment]}
 
 
 def environments_table(

@@ -12,7 +12,6 @@ other, or what is known, show nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -68,7 +67,7 @@ def shown_order(changes: Changes, known: NDArray[np.bool_]) -> ShownOrder:
     direct = changes.evidence.copy()
     while True:
         before = transitive_closure(known | (direct > 0))
-        disputed = before.diagonal() & direct.any(axis=1)
+        disputed = ((direct > 0) & before.T).any(axis=1)
         if not disputed.any():
             break
         direct[disputed] = 0.0
@@ -86,7 +85,7 @@ def shown_order(changes: Changes, known: NDArray[np.bool_]) -> ShownOrder:
     return ShownOrder(before, evidence)
 
 
-def shown_by_experiments(table: Table, besides: Collection[tuple[str, str]] = ()) -> Changes:
+def shown_by_experiments(table: Table) -> Changes:
     """Return what the experiments of a table with one target each change, compared with the reference.
 
     There is nothing where the reference is an experiment itself, or where rows belong to groups, of which the test
@@ -96,8 +95,6 @@ def shown_by_experiments(table: Table, besides: Collection[tuple[str, str]] = ()
     ----------
     table : Table
         Numbers, none missing.
-    besides : collection of (environment, variable)
-        Changes that show nothing, because the environment acts on the variable directly.
 
     Examples
     --------
@@ -125,8 +122,7 @@ def shown_by_experiments(table: Table, besides: Collection[tuple[str, str]] = ()
         own = labels[rows] == environment
         p_value = _p_values_of_no_change(table.values[rows], own)
         others = np.arange(d) != target
-        elsewhere = np.array([(environment, name) in besides for name in table.names])
-        shows = others & ~elsewhere & (p_value < level)
+        shows = others & (p_value < level)
         changes.evidence[target, shows] = np.maximum(changes.evidence[target, shows], -np.log(p_value[shows]))
         if own.sum() * (~own).sum() / len(own) * NOTICEABLE > chdtri(DEGREE, level):
             stays = others & never_acted_on & (p_value > UNCHANGED)
