@@ -35,7 +35,8 @@ def plan(  # noqa: PLR0913 - one argument per option
     """Estimate the time and memory of `sartre discover`, step by step, without running it.
 
     Only the beginning of a long text file is read, and its number of rows is estimated. The range covers graphs of
-    different density. The estimates are based on measurements and are scaled to the speed of this machine.
+    different density. The estimates are based on measurements and are scaled to the speed of this machine. They do not
+    count environments, interventions and groups.
 
     Example: sartre plan cells.csv --order SCORE --jobs 4
     """

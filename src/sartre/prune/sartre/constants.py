@@ -40,7 +40,7 @@ CHECKED_ROWS = 20_000  # in which a parent that a process removes must make no d
 BRIEF_FIRST_ROWS, BRIEF_ROWS = 400, 800  # the same with joint="auto"
 MOST_COLUMNS = 50  # of a table in which joint="auto" looks for joint effects
 MOST_EVALUATIONS = 1000  # at BRIEF_ROWS, that joint="auto" plans for a table: 3 to 25 seconds
-MOST_WITH_EXPERIMENTS = 4000  # the same where rows come from different experiments: all targets of 25 variables
+MOST_WITH_EXPERIMENTS = 4000  # the same where rows come from different environments: all targets of 25 variables
 EVALUATIONS = 6  # per candidate of a target on which a process decides, on average
 LOOKED = 50  # evaluations per target at the first rows, on average
 FEWEST_JOINT_ROWS = 200  # with fewer the process was never tried
