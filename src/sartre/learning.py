@@ -99,27 +99,28 @@ class DiscoveryRun:
         that is found to act on more than its target shows nothing. Then the order is learnt again, until nothing
         changes.
         """
-        replaced, incomplete, n_incomplete = list[tuple[str, str]](), set[str](), 0
+        state, effects = (frozenset[tuple[str, str]](), frozenset[str]()), None
         for _ in range(MOST_ROUNDS):
-            seen = numbers.leaving_out(replaced).with_side_effects(incomplete)
-            self._order(seen)
+            replaced, incomplete = state
+            self._order(numbers.leaving_out(replaced).with_side_effects(incomplete))
             self._prune(data)
             effects = self.environment_effects
-            found, incomplete = replacing(effects), incomplete | with_side_effects(effects, numbers)
-            if set(found) == set(replaced) and len(incomplete) == n_incomplete:
+            found = frozenset(replacing(effects)), incomplete | with_side_effects(effects, numbers)
+            if found == state:
                 break
-            replaced, n_incomplete = found, len(incomplete)
+            state = found
+        replaced, incomplete = state
+        numbers = numbers.leaving_out(replaced).with_side_effects(incomplete)
         if not replaced:
-            return data, seen
+            return data, numbers
         rows = data.sample.leaving_out(replaced)
         self._prune(rows)
         self.environment_effects = effects
-        return rows, numbers.leaving_out(replaced).with_side_effects(incomplete)
+        return rows, numbers
 
     def _order(self, numbers: Table) -> None:
         """Learn the order, by what experiments show about it, too."""
-        tags = tags_of(self._orderer)
-        if tags.learns_order and tags.takes_experiments:
+        if tags_of(self._orderer).learns_order and numbers.design is not None:
             self._before, self._shown = shown_order(shown_by_experiments(numbers), self._known.before)
         before = self._before
         self.order_step = fit_within(clone(self._orderer), numbers, before=before if before.any() else None)
