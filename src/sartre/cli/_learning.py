@@ -96,6 +96,7 @@ class Learnt:
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     """Read, learn and write; whatever cannot work is refused before any long computation."""
     from sartre.cli._certificates import certificates, with_certificates
+    from sartre.cli._command_line import command_typed
     from sartre.cli._methods import build_model
     from sartre.cli._rows import rows_record, targets_of
     from sartre.compute.files import made_folder, write_texts_atomically
@@ -129,7 +130,14 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
             begin("Writing the report")
             original = data.sample
             original = original if standardize and not original.missing.any() else None
-            model.report(asked.report, original, stability=found, include_data=not asked.no_data)
+            model.report(
+                asked.report,
+                original,
+                stability=found,
+                include_data=not asked.no_data,
+                title=_title(asked.source),
+                command=command_typed(),
+            )
         if found is not None:
             asked.checkpoint.unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
@@ -228,18 +236,20 @@ def chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
     return frame[[*asked.columns, *(name for name in dict.fromkeys(about_rows) if name not in asked.columns)]]
 
 
+def _title(source: str) -> str:
+    """Return what a report calls the table: the name of its file."""
+    return "standard input" if source == "-" else Path(source).name
+
+
 def _check_report(asked: Asked) -> None:
     """Refuse, before a long run, a report that would fail after it."""
     if asked.report is None:
         if asked.no_data:
             raise ValueError("--no-data applies to a report only; add --report FILE.")
         return
-    from sartre.report.layout import require_igraph
-
     taken = asked.graph_file, asked.edges_file, asked.template_file, asked.checkpoint
     if asked.report.resolve() in [path.resolve() for path in taken]:
         raise ValueError(f"'{asked.report}' is another file of this run; choose a different name for the report.")
-    require_igraph()
 
 
 def _check_files(asked: Asked) -> None:
