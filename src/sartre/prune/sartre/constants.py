@@ -59,7 +59,7 @@ FEWEST_VALUES, FILLED = 20, 0.5  # a column with more values, filling less than 
 NEARLY_ALL = 0.95  # share of the distinct rows that must differ for repeats not to be chance
 
 # Rows that differ
-SAMPLED_ROWS = 5000  # of a target's own rows, by which it is seen whether processes decide on it
+SAMPLED_ROWS = 5000  # of a target's own rows, which decide on it unless an additive model is all there is to it
 
 # Tables with many rows
 MOST_REPEATS = 0.001  # share of repeated rows in the sample above which all rows are not added up

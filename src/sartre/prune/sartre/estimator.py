@@ -84,8 +84,8 @@ class SARTRE(BaseEstimator):
     tests, or is decided by a process (``joint``), the sample decides on all of its parents.
     With a penalty given as a number, whose graph more rows hardly change, only the sample is used. Tables with
     categories of three levels or more, or with missing values, are the exception: all rows are used for everything.
-    Tables with environments are, too; but 5,000 of a target's own rows show whether a process decides on it, and if one
-    does, no others are used.
+    Tables with environments are, too, unless 5,000 of a target's own rows show pairs, a need for robust tests, or a
+    process that decides: then no others are used.
 
     Parameters
     ----------

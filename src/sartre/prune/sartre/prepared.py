@@ -1,9 +1,9 @@
 """What all targets of a table share, and which rows and columns one of them is fitted by.
 
 A target is fitted by the rows in which it is observed and was not set. Where rows come from different environments and
-there are many of them, a sample shows first whether a process is to decide on the target; only if not, all rows are
-used. With all of them the least misfit of an additive model is significant, and looks like an effect of whatever else
-depends on a cause; a process would have to rid the target of one after the other.
+there are many of them, a sample is fitted first. If it shows that variables act on the target together, that its tests
+must be robust, or that a process is to decide, the sample is all that is used: with all rows the least misfit of an
+additive model is significant, and looks like an effect of whatever else depends on a cause.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Prepared(NamedTuple):
             rows = np.flatnonzero(own)
             sample = self.table.take(rows[drawn_rows(self.table.values[rows], 0, SAMPLED_ROWS)])
             fits = fit_observed(self.for_rows, sample, target, parents, required, *known)
-            if any(fit.promise > 0 or fit.by_process for fit in fits):
+            if any(fit.promise > 0 or fit.by_process or fit.pairs or fit.robust for fit in fits):
                 return fits
         if own.all():
             return self.method.fit(target, parents, required, *known)
