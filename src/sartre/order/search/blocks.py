@@ -6,7 +6,8 @@ are in it than memory allows, for each target those that say most of it beyond t
 variables.
 
 A variable that was set in some rows has inner products of its own, of the other rows. Indicators of environments have
-lines only, and come before everything.
+lines only, and come before everything. Where targets are known, an indicator is offered to what its environment shifts,
+and to nothing else.
 """
 
 from __future__ import annotations
