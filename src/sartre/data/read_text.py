@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pandas as pd
 
 from sartre.data.checks import default_names
+from sartre.data.spreadsheet import unescaped_table
 from sartre.settings import listed
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _read_text(text: _Text) -> pd.DataFrame:
             stacklevel=3,
         )
     with text.binary() as file:
-        return pd.read_csv(
+        frame = pd.read_csv(
             file,
             sep=separator,
             decimal=decimal,
@@ -78,6 +79,7 @@ def _read_text(text: _Text) -> pd.DataFrame:
             **_EXACT,
             low_memory=False,  # a column's type comes from the whole column
         )
+    return unescaped_table(frame)
 
 
 def _encoding(text: _Text) -> str:
