@@ -97,7 +97,7 @@ def test_the_command_works_as_a_process_of_its_own(table, folder):
     assert result.stderr.startswith("Reading water.csv\n")
     assert [cells[:3] for cells in edges_in(result.stdout)] == [["rain", "->", "river"], ["river", "->", "flood"]]
     assert names_in(folder) == ["water-sartre", table]
-    assert names_in(folder / "water-sartre") == ["edges.csv", "graph.json", "knowledge-template.toml"]
+    assert names_in(folder / "water-sartre") == ["edges.csv", "graph.json", "knowledge-template.toml", "model.sartre"]
     assert len(Dag.from_dict(json.loads((folder / "water-sartre" / "graph.json").read_text()))) == 3
 
 
