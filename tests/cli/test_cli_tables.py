@@ -19,7 +19,7 @@ from sartre.evidence import stability as evidence_stability
 from sartre.order import FixedOrder
 
 N = 60
-RESULT = ["edges.csv", "graph.json", "knowledge-template.toml"]
+RESULT = ["edges.csv", "graph.json", "knowledge-template.toml", "model.sartre"]
 
 
 def ugly_table():
@@ -267,7 +267,7 @@ def test_results_go_into_a_folder_named_after_the_table(table, folder, command, 
     assert names_in(folder) == sorted(["data", "r.html", table, place])
     assert names_in(folder / place) == RESULT
     assert result.stdout.splitlines()[-1] == (
-        f"Wrote {place}/graph.json, {place}/edges.csv, {place}/knowledge-template.toml and r.html"
+        f"Wrote {place}/graph.json, {place}/edges.csv, {place}/model.sartre, {place}/knowledge-template.toml and r.html"
     )
 
 
@@ -279,8 +279,8 @@ def test_an_earlier_result_is_replaced_only_if_told(table, folder, monkeypatch):
         result = typed("discover", table, "--seed", "7")
         assert result.exit_code == 2
         assert result.stderr.splitlines()[-1] == (
-            "Error: 'water-sartre' has an earlier result (graph.json and edges.csv). Add --overwrite to replace it, or "
-            "name another folder with --out."
+            "Error: 'water-sartre' has an earlier result (graph.json, edges.csv, model.sartre). Add --overwrite to "
+            "replace it, or name another folder with --out."
         )
         result = typed("discover", table, "--out", "other", "--report", "r.html")
         assert result.exit_code == 2

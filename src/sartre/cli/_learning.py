@@ -311,10 +311,10 @@ def _check_not_there(asked: Asked) -> None:
     """Refuse to replace an earlier result, unless --overwrite is given."""
     if asked.overwrite:
         return
-    found = [path for path in (asked.graph_file, asked.edges_file) if os.path.lexists(path)]
+    found = [path for path in (asked.graph_file, asked.edges_file, asked.model_file) if os.path.lexists(path)]
     if found:
         raise FileExistsError(
-            f"'{asked.out_folder}' has an earlier result ({' and '.join(path.name for path in found)}). Add "
+            f"'{asked.out_folder}' has an earlier result ({', '.join(path.name for path in found)}). Add "
             "--overwrite to replace it, or name another folder with --out."
         )
     if asked.report is not None and os.path.lexists(asked.report):

@@ -77,7 +77,7 @@ class Clock:
     """
 
     def __init__(self) -> None:
-        self.text, self.compiling, self.told = "", "", False
+        self.text = self.compiling = ""
         self.stage, self.done, self.total = "", 0, 0
         self._began = self._since = time.monotonic()
         self._first, self._compiled, self._started = 0, 0.0, 0.0
@@ -196,9 +196,6 @@ class Lines:
     def compile(self, text: str) -> None:
         """Say that loops are compiled, or with an empty text that this is done."""
         self._clock.compile(text)
-        if text and not self._clock.told:
-            self._clock.told = True
-            self._console.print(visible(text), soft_wrap=True)
 
     def stop(self) -> None:
         """End."""
