@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sartre.graph.dag import Dag
     from sartre.graph.pdag import Pdag
     from sartre.knowledge.knowledge import Knowledge
+    from sartre.saving import load
     from sartre.scm import StructuralModel
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "__version__",
     "certify",
     "hidden_causes",
+    "load",
     "stability",
 ]
 
@@ -37,6 +39,7 @@ _HOMES = {
     "StructuralModel": "sartre.scm",
     "certify": "sartre.evidence.certificates",
     "hidden_causes": "sartre.evidence.hidden_causes",
+    "load": "sartre.saving",
     "stability": "sartre.evidence.stability",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -15,7 +16,7 @@ def position_of(item: int | str, names: Sequence[str], what: str) -> int:
     """Return the position of a feature or variable given by its name or its index."""
     if isinstance(item, str):
         if item not in names:
-            raise ValueError(f"'{item}' is not a {what} here. Choose one of {listed(names)}.")
+            raise ValueError(f"'{item}' is not a {what} here. Choose one of {listed(names)}.{suggestion(item, names)}")
         return list(names).index(item)
     if not 0 <= item < len(names):
         raise ValueError(f"The index of a {what} must be in the range [0, {len(names) - 1}]. Got {item} instead.")
@@ -55,6 +56,7 @@ def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -
         *others, last = map(repr, choices)
         raise ValueError(
             f"The '{name}' parameter of {owner} must be {', '.join(others)} or {last}. Got {value!r} instead."
+            f"{suggestion(value, choices) if isinstance(value, str) else ''}"
         )
 
 
@@ -111,3 +113,16 @@ def listed(items: Iterable[object], shown: int = 5) -> str:
     texts = [str(item) for item in items]
     rest = len(texts) - shown
     return ", ".join(texts[:shown]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def suggestion(name: str, known: Iterable[object]) -> str:
+    """Return a question that names what is most like a name that is not known, with a space before it, or nothing.
+
+    Examples
+    --------
+    >>> suggestion("incme", ["age", "Income"]), suggestion("snow", ["age", "income"])
+    (" Did you mean 'Income'?", '')
+    """
+    plain = {str(each).casefold(): str(each) for each in known}
+    found = get_close_matches(str(name).casefold(), plain, n=1, cutoff=0.6)
+    return f" Did you mean '{plain[found[0]]}'?" if found else ""

@@ -191,8 +191,9 @@ def test_ctrl_c_stops_a_long_comparison(folder):
     full = Dag(np.triu(np.ones((200, 200)), 1))  # its oset AID takes two minutes
     full.write(folder / "full.json")
     code = (
-        "from sartre.cli import _console, _evaluate, main\n"
-        "_console.SECONDS_BETWEEN_LINES, _evaluate.MOST_OSET_STEPS = 0.05, 1e99\n"
+        "from sartre.cli import _evaluate, main\n"
+        "from sartre.compute import progress\n"
+        "progress.SECONDS_BETWEEN_LINES, _evaluate.MOST_OSET_STEPS = 0.05, 1e99\n"
         "main()"
     )
     command = [sys.executable, "-c", code, "evaluate", "full.json", "full.json"]
@@ -268,7 +269,14 @@ def test_what_was_simulated_can_be_learnt_and_evaluated(folder):
     assert run("simulate", "--nodes", "3", "--edges", "2", "--samples", "300").exit_code == 0
     assert run("discover", "data.csv", "--order", "R2Sort").exit_code == 0
     assert run("evaluate", "truth.json", "edges.csv").exit_code == 0
-    assert names_in(folder) == ["data.csv", "edges.csv", "graph.json", "knowledge-template.toml", "truth.json"]
+    assert names_in(folder) == [
+        "data.csv",
+        "edges.csv",
+        "graph.json",
+        "knowledge-template.toml",
+        "model.sartre",
+        "truth.json",
+    ]
 
 
 # Methods

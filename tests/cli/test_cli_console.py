@@ -20,6 +20,8 @@ from rich.console import Console
 
 from sartre import CausalDiscovery, Dag, __version__
 from sartre.cli import _console
+from sartre.compute import progress
+from sartre.compute.progress import Bar, Clock, ProgressHandler
 
 # Progress
 
@@ -40,7 +42,7 @@ def chatty(monkeypatch):
 
 def test_without_a_terminal_progress_is_a_plain_line_now_and_then(table, chatty, monkeypatch):  # noqa: ARG001
     assert run("discover", table).stderr == "Reading water.csv\nWarning: odd data\n"
-    monkeypatch.setattr(_console, "SECONDS_BETWEEN_LINES", 0.01)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.01)
     lines = run("discover", table).stderr.splitlines()
     assert lines[0] == "Reading water.csv"
     assert "order: 1 of 3 [b]leaves[/b] (0 s)" in lines
@@ -94,13 +96,17 @@ def test_the_command_works_as_a_process_of_its_own(table, folder):
     assert result.returncode == 0
     assert result.stderr.startswith("Reading water.csv\n")
     assert [cells[:3] for cells in edges_in(result.stdout)] == [["rain", "->", "river"], ["river", "->", "flood"]]
-    assert len(Dag.from_dict(json.loads((folder / "graph.json").read_text()))) == 3
-    assert names_in(folder) == ["edges.csv", "graph.json", "knowledge-template.toml", table]
+    assert names_in(folder) == ["water-sartre", table]
+    assert names_in(folder / "water-sartre") == ["edges.csv", "graph.json", "knowledge-template.toml", "model.sartre"]
+    assert len(Dag.from_dict(json.loads((folder / "water-sartre" / "graph.json").read_text()))) == 3
 
 
 def test_ctrl_c_stops_a_process_with_130_and_writes_nothing(folder):
     pd.DataFrame(np.random.default_rng(0).normal(size=(1500, 20))).add_prefix("v").to_csv("big.csv", index=False)
-    code = "from sartre.cli import _console, main; _console.SECONDS_BETWEEN_LINES = 0.05; main()"
+    code = (
+        "from sartre.cli import main\nfrom sartre.compute import progress\n"
+        "progress.SECONDS_BETWEEN_LINES = 0.05\nmain()"
+    )
     command = [sys.executable, "-c", code, "discover", "big.csv", "--out", "new"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stderr is not None
@@ -186,7 +192,7 @@ def test_a_stability_selection_shows_only_its_own_messages():
     class View:
         show = shown.append
 
-    handler = _console._Handler(View())
+    handler = ProgressHandler(View())
     for name, text in [
         ("order.score", "a"),
         ("evidence.stability", "b"),
@@ -200,11 +206,55 @@ def test_a_stability_selection_shows_only_its_own_messages():
 
 
 def test_a_bar_follows_the_counts_of_the_messages_and_restarts_for_every_stage():
-    bar = _console._Bar()
+    bar = Bar(Console(stderr=True))
     for text, expected in [("Reading a.csv", (0, None)), ("order: 3 of 20 leaves", (3, 20)), ("prune: 1 of 9", (1, 9))]:
         bar.show(text)
         (task,) = bar._bar.tasks
         assert (task.description, (task.completed, task.total)) == (text, expected)
+
+
+def test_while_loops_are_compiled_only_that_is_told(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.02)
+    compiler, pruner = logging.getLogger("sartre.compute.compiling"), logging.getLogger("sartre.prune")
+    with _console.progress("Reading a.csv"):
+        compiler.info("Compiling for this machine, once (about 20 s)")
+        pruner.info("prune: %d of %d targets fitted", 1, 11)
+        time.sleep(0.2)
+        compiler.info("")
+        time.sleep(0.2)
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first == "Reading a.csv"
+    assert lines[0] == "Compiling for this machine, once (about 20 s) (0 s)"
+    kinds = [line.partition(" ")[0] for line in lines]
+    assert {"Compiling", "prune:"} == set(kinds)
+    assert kinds == sorted(kinds)  # first the compiler, then the pruner
+    bar = Bar(Console(stderr=True))
+    bar.show("prune: 1 of 11 targets fitted")
+    bar.compile("Compiling")
+    assert (bar._bar.tasks[0].description, bar._bar.tasks[0].total) == ("Compiling", None)
+    bar.compile("")
+    assert (bar._bar.tasks[0].description, bar._bar.tasks[0].total) == ("prune: 1 of 11 targets fitted", 11)
+
+
+def test_times_say_which_has_passed_and_which_is_left(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    clock = Clock()
+    clock.show("Reading a.csv")
+    now[0] += 29
+    assert clock.times(" elapsed") == "29 s elapsed"  # nothing is known of the rest
+    clock.show("prune: 1 of 11 targets fitted")
+    now[0] += 10
+    assert clock.times() == "39 s"
+    clock.show("prune: 3 of 11 targets fitted")
+    assert clock.times(" elapsed") == "39 s elapsed, this step ends in 40 s"
+    clock.compile("Compiling")
+    now[0] += 60
+    assert clock.times() == "1 min 39 s"
+    clock.compile("")
+    assert clock.times() == "1 min 39 s, this step ends in 40 s"  # compilation says nothing about the speed
+    clock.show("directions: 0 of 4 edges weighed")
+    assert clock.times() == "1 min 39 s"
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file here that opens and cannot be read")
@@ -252,6 +302,6 @@ def test_control_characters_in_errors_and_progress_are_shown_escaped(folder):
     assert result.exit_code == 2
     assert "The edge a\\x1b[2J -> c names 'c'" in result.stderr
     assert "\x1b" not in result.stderr
-    bar = _console._Bar()
+    bar = Bar(Console(stderr=True))
     bar.show("Reading \x1b[2J.csv")
     assert bar._bar.tasks[0].description == "Reading \\x1b[2J.csv"

@@ -9,7 +9,7 @@ the smoothness of each term.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -119,6 +119,8 @@ class AdditiveMechanism:
         Inner products of all functions with each other and with the standardised target, in the order of the terms.
     pairs, nominal : tuples
         The pairs of columns that interact, and the columns whose values are levels.
+    spread : float
+        Standard deviation of the target.
 
     Examples
     --------
@@ -135,6 +137,7 @@ class AdditiveMechanism:
     gram: Gram | None = None
     pairs: tuple[tuple[int, int], ...] = ()
     nominal: tuple[int, ...] = ()
+    spread: float = 1.0
 
     def refit(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> AdditiveMechanism:
         """Fit a function of the same form and columns to other rows or units."""
@@ -186,6 +189,46 @@ class AdditiveMechanism:
             raise ValueError("A mechanism without functions has no fit.")
         return solve_smooths(self.gram, 0, np.arange(len(self.terms)))
 
+    def drawn(self, rng: np.random.Generator) -> AdditiveMechanism:
+        """Return the mechanism refitted to a target that is simulated from it, with normal noise; no row is needed.
+
+        With y* = Phi b + e, a fit needs only Phi' y* / n, which is M b plus noise with covariance sigma^2 M / n. The
+        smoothness is chosen again.
+
+        Examples
+        --------
+        >>> x = np.linspace(0, 1, 50)
+        >>> noise = np.random.default_rng(0).normal(size=50)
+        >>> drawn = fit_mechanism(x[:, None], 3 + 20 * x + noise).drawn(np.random.default_rng(0))
+        >>> bool(3 < np.diff(drawn.predict(np.array([[0.5], [1.5]])))[0] - 15 < 7)
+        True
+        """
+        if self.gram is None:
+            return self
+        gram, whole, beta = self.gram, self._whole, np.zeros(len(self.gram.roughness))
+        beta[whole.columns] = whole.beta
+        noise = np.sqrt(whole.scale / gram.n) * (self._root @ rng.normal(size=len(beta)))
+        cross = gram.matrix @ beta + noise
+        variance = beta @ (cross + noise) + whole.scale * rng.chisquare(gram.n) / gram.n
+        spread = float(np.sqrt(max(variance, np.finfo(float).tiny)))
+        again = solve_smooths(gram._replace(cross=cross[:, None] / spread), 0, np.arange(len(self.terms)))
+        coefficients, start = np.zeros(len(beta)), 0
+        coefficients[again.columns] = self.spread * spread * again.beta
+        terms = []
+        for term in self.terms:
+            own = slice(start, start + len(term.coefficients))
+            terms.append(term._replace(coefficients=coefficients[own]))
+            start = own.stop
+        return replace(self, terms=tuple(terms))
+
+    @cached_property
+    def _root(self) -> NDArray[np.float64]:
+        """A root R of the inner products R R' of all functions."""
+        if self.gram is None:
+            raise ValueError("A mechanism without functions has no inner products.")
+        values, vectors = np.linalg.eigh(self.gram.matrix)
+        return vectors * np.sqrt(np.maximum(values, 0.0))
+
     def _term(self, columns: tuple[int, ...]) -> FittedTerm | None:
         return next((term for term in self.terms if term.columns == columns), None)
 
@@ -235,7 +278,7 @@ def fit_mechanism(
     for place, first, rank in zip(chosen.tolist(), gram.start, gram.rank, strict=True):
         own = slice(first, first + rank)
         fitted.append(FittedTerm(*terms[place], beta[own], covariance[own, own]))
-    return AdditiveMechanism(intercept, tuple(fitted), gram, tuple(pairs), tuple(nominal))
+    return AdditiveMechanism(intercept, tuple(fitted), gram, tuple(pairs), tuple(nominal), spread)
 
 
 def _terms(

@@ -15,11 +15,13 @@ from sartre.cli._command_line import RememberingGroup
 from sartre.cli._console import BAD_INPUT, EXIT_CODES, err, out
 from sartre.cli._convert import convert
 from sartre.cli._discover import discover, prune
+from sartre.cli._effect import effect
 from sartre.cli._evaluate import evaluate
 from sartre.cli._methods import methods
 from sartre.cli._plan import plan
 from sartre.cli._reproduce import reproduce
 from sartre.cli._simulate import simulate
+from sartre.cli._spelling import SpellingCommand
 
 app = typer.Typer(
     cls=RememberingGroup,
@@ -28,8 +30,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (discover, prune, plan, evaluate, convert, simulate, methods, reproduce):
-    app.command(epilog=EXIT_CODES)(command)
+for command in (discover, prune, effect, plan, evaluate, convert, simulate, methods, reproduce):
+    app.command(epilog=EXIT_CODES, cls=SpellingCommand)(command)
 
 
 def main() -> None:

@@ -30,6 +30,10 @@ class Asked:
 
     source: str
     columns: list[str] | None = None
+    exclude: list[str] | None = None
+    categorical: list[str] | None = None
+    log: list[str] | None = None
+    sheet: str | None = None
     order: str | list[str]
     order_file: Path | None = None
     prune: str
@@ -47,15 +51,23 @@ class Asked:
     seed: int = 0
     jobs: int = 1
     out_folder: Path = Path()
+    overwrite: bool = False
     report: Path | None = None
     no_data: bool = False
     yes: bool = False
+    typed: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the command, part by part
 
     @classmethod
     def of(cls, options: Mapping[str, Any], **changes: Any) -> Asked:
         """Return the request that the options of a command make; other options, such as --json, are left out."""
         names = [field.name for field in fields(cls)]
-        return cls(**{name: options[name] for name in names if name in options} | changes)
+        given = {name: options[name] for name in names if name in options} | changes
+        for name in ("columns", "exclude", "categorical", "log"):
+            if isinstance(given.get(name), str):
+                given[name] = split_names(given[name])
+        if given.get("out_folder") is None:
+            given["out_folder"] = default_folder(given["source"])
+        return cls(**given)
 
     @property
     def graph_file(self) -> Path:
@@ -66,6 +78,11 @@ class Asked:
     def edges_file(self) -> Path:
         """Where the edges are written."""
         return self.out_folder / "edges.csv"
+
+    @property
+    def model_file(self) -> Path:
+        """Where the fitted model is written, without rows."""
+        return self.out_folder / "model.sartre"
 
     @property
     def template_file(self) -> Path:
@@ -99,15 +116,18 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     from sartre.cli._command_line import command_typed
     from sartre.cli._methods import build_model
     from sartre.cli._rows import rows_record, targets_of
+    from sartre.compute.compiling import compilation_logged
     from sartre.compute.files import made_folder, write_texts_atomically
     from sartre.data.row_source import Survey
+    from sartre.saving.model import saved
     from sartre.steps import tags_of
 
     model = build_model(asked)
     targets = targets_of(asked)
     _check_report(asked)
-    with made_folder(asked.out_folder):
+    with compilation_logged(), made_folder(asked.out_folder):
         _check_files(asked)
+        _check_not_there(asked)
         data, truth = _read(asked, targets)
         _check_memory(asked, model, data.sample.shape)
         standardize = any(tags_of(step).needs_units for step in (model.order, model.prune))
@@ -125,7 +145,8 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         new = not os.path.lexists(asked.template_file)
         template = {asked.template_file: _template(model)} if new else {}
-        write_texts_atomically({asked.graph_file: text, asked.edges_file: _edge_list(edges), **template})
+        stored = {asked.model_file: saved(model, remarks=_remarks(standardized=standardize))}
+        write_texts_atomically({asked.graph_file: text, asked.edges_file: _edge_list(edges), **stored, **template})
         if asked.report is not None:
             begin("Writing the report")
             original = data.sample
@@ -162,10 +183,25 @@ def split_names(text: str) -> list[str]:
         ) from None
 
 
-def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
+def default_folder(source: str) -> Path:
+    """Return the folder for the results of a table, in the current one.
+
+    Examples
+    --------
+    >>> str(default_folder("data/cells.csv.gz")), str(default_folder("-"))
+    ('cells-sartre', 'table-sartre')
+    """
+    from sartre.data.file_names import stem
+
+    return Path(f"{'table' if source == '-' else stem(source)}-sartre")
+
+
+def load(source: str, sheet: str | None = None) -> tuple[pd.DataFrame, Dag | None]:
     """Return a table and, if it is known, its true graph; a file has priority over a data set of the same name."""
     from sartre.data.read_file import read_table
 
+    if sheet is not None and (source == "-" or not Path(source).exists()):
+        raise ValueError(f"--sheet applies to spreadsheets only; leave it out for '{source}'.")
     if source == "-":
         if sys.stdin is None:  # the shell closed it
             raise ValueError("Standard input is closed, so '-' cannot be read; pipe a table into it, or name a file.")
@@ -178,25 +214,42 @@ def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
     if not Path(source).exists():
         raise FileNotFoundError(
             f"There is no file '{source}', and no data set of that name (the only one is {', '.join(DATASETS)}); "
-            "check its name and folder."
+            f"check its name and folder.{_similar_file(source)}"
         )
-    return read_table(source), None
+    return read_table(source, sheet=sheet), None
+
+
+def _similar_file(source: str) -> str:
+    """Return a question that names the file in the same folder that is most like one that does not exist."""
+    from sartre.settings import suggestion
+
+    folder = Path(source).parent
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    return suggestion(Path(source).name, [*names, *DATASETS])
 
 
 def _read(asked: Asked, targets: dict[str, Any] | None) -> tuple[Table | Survey, Dag | None]:
     """Return the data, a table or the survey of a large one, and the true graph if it is known."""
+    from sartre.cli._reading import column_names, prepared, problems_in, refused, streams, warn_of_row_numbers
     from sartre.data.batches import Batches
-    from sartre.data.checks import as_table
-    from sartre.data.read_arrow import in_batches
+    from sartre.data.checks import MIN_ROWS, as_table
     from sartre.data.read_design import with_design
+    from sartre.data.refusals import BadTableError
     from sartre.data.row_source import survey
 
-    if in_batches(asked.source):
-        return survey(Batches(asked.source, asked.missing, asked.columns), asked.seed), None
-    frame, truth = load(asked.source)
-    said = with_design(chosen(frame, asked), asked.environment, targets, asked.groups)
-    data = as_table(said, categories=True, missing=True)
-    _check_missing(asked, data)
+    if streams(asked):
+        return survey(Batches(asked.source, asked.missing, column_names(asked)), asked.seed), None
+    frame, truth = load(asked.source, asked.sheet)
+    frame = prepared(frame, asked)
+    try:
+        said = with_design(frame, asked.environment, targets, asked.groups)
+        data = as_table(said, min_rows=MIN_ROWS, min_columns=2, categories=True, missing=True)
+        if asked.missing == "error" and data.missing.any():
+            raise refused(frame, asked, problems_in(frame, asked))
+    except BadTableError as error:
+        problems = problems_in(frame, asked) or error.problems
+        raise refused(frame, asked, problems) from None
+    warn_of_row_numbers(data)
     return data, truth
 
 
@@ -224,18 +277,6 @@ def _in_memory(asked: Asked, table: Table | Survey, option: str) -> Table:
     return table
 
 
-def chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
-    """Return the requested columns, and those that say how rows differ."""
-    about_rows = [name for name in (asked.environment, asked.groups) if name is not None]
-    missing = [name for name in (*(asked.columns or []), *about_rows) if name not in frame.columns]
-    if missing:
-        shown = ", ".join(map(str, frame.columns[:20])) + (", ..." if frame.shape[1] > 20 else "")
-        raise ValueError(f"'{asked.source}' has no column '{missing[0]}'; its columns are {shown}.")
-    if asked.columns is None:
-        return frame
-    return frame[[*asked.columns, *(name for name in dict.fromkeys(about_rows) if name not in asked.columns)]]
-
-
 def _title(source: str) -> str:
     """Return what a report calls the table: the name of its file."""
     return "standard input" if source == "-" else Path(source).name
@@ -247,7 +288,7 @@ def _check_report(asked: Asked) -> None:
         if asked.no_data:
             raise ValueError("--no-data applies to a report only; add --report FILE.")
         return
-    taken = asked.graph_file, asked.edges_file, asked.template_file, asked.checkpoint
+    taken = asked.graph_file, asked.edges_file, asked.model_file, asked.template_file, asked.checkpoint
     if asked.report.resolve() in [path.resolve() for path in taken]:
         raise ValueError(f"'{asked.report}' is another file of this run; choose a different name for the report.")
 
@@ -261,9 +302,25 @@ def _check_files(asked: Asked) -> None:
     tables = parquet_files(source) if source.is_dir() else [source]
     inputs = [*tables, asked.knowledge, asked.order_file, asked.interventions]
     checkpoint = None if asked.stability is None else asked.checkpoint
-    for path in filter(None, (asked.graph_file, asked.edges_file, checkpoint, asked.report)):
+    for path in filter(None, (asked.graph_file, asked.edges_file, asked.model_file, checkpoint, asked.report)):
         for file in inputs:
             check_destination(path, file)
+
+
+def _check_not_there(asked: Asked) -> None:
+    """Refuse to replace an earlier result, unless --overwrite is given."""
+    if asked.overwrite:
+        return
+    found = [path for path in (asked.graph_file, asked.edges_file, asked.model_file) if os.path.lexists(path)]
+    if found:
+        raise FileExistsError(
+            f"'{asked.out_folder}' has an earlier result ({', '.join(path.name for path in found)}). Add "
+            "--overwrite to replace it, or name another folder with --out."
+        )
+    if asked.report is not None and os.path.lexists(asked.report):
+        raise FileExistsError(
+            f"'{asked.report}' exists. Add --overwrite to replace it, or choose another name for the report."
+        )
 
 
 def _check_memory(asked: Asked, model: CausalDiscovery, shape: tuple[int, int]) -> None:
@@ -277,17 +334,6 @@ def _check_memory(asked: Asked, model: CausalDiscovery, shape: tuple[int, int]) 
         raise ValueError(
             f"{shortage} The run would take about {duration(plan.total.seconds)}. Use fewer columns or another method "
             "(`sartre plan` compares them), or add --yes to start it all the same."
-        )
-
-
-def _check_missing(asked: Asked, data: Table) -> None:
-    from sartre.settings import listed
-
-    counts = [f"'{name}' {count}" for name, count in zip(data.names, data.missing.sum(axis=0), strict=True) if count]
-    if counts and asked.missing == "error":
-        raise ValueError(
-            f"There are missing values. Counts per column: {listed(counts)}. Leave out their rows with --missing drop, "
-            "impute them with --missing impute, or treat missing as a value of its own with --missing bin."
         )
 
 
@@ -351,6 +397,7 @@ def _document(
         "version": __version__,
         "source": asked.source,
         "standardized": standardized,
+        **{name: getattr(asked, name) for name in ("exclude", "categorical", "log") if getattr(asked, name)},
         "missing": asked.missing,
         "seed": asked.seed,
         "order": _settings(model.order_step_),
@@ -362,6 +409,11 @@ def _document(
     return document
 
 
+def _remarks(*, standardized: bool) -> list[str]:
+    """Return what a reader of the saved model should know."""
+    return ["The columns were standardised: effects are in standard deviations."] if standardized else []
+
+
 def _is_sampled(model: CausalDiscovery, rows: int) -> bool:
     """Return whether some part did not see all rows; that processes see a few of them goes without saying."""
     return any(count < rows for name, count in model.rows_seen_.items() if name != "joint")
@@ -369,10 +421,9 @@ def _is_sampled(model: CausalDiscovery, rows: int) -> bool:
 
 def _edge_list(edges: pd.DataFrame) -> str:
     """Return the edges and their evidence as the text of a CSV file, with the names as `Dag.read` expects them."""
-    from sartre.graph.formats import escaped
+    from sartre.data.spreadsheet import csv_text
 
-    names = {end: edges[end].map(escaped) for end in ("source", "target")}
-    return edges.assign(**names).to_csv(index=False, lineterminator="\n")
+    return csv_text(edges)
 
 
 def _template(model: CausalDiscovery) -> str:

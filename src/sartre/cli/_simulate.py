@@ -49,6 +49,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
     with guarded(debug=debug):
         with progress(f"Simulating {samples} samples of {nodes} variables"):
             from sartre.compute.files import check_destination, made_folder, write_texts_atomically
+            from sartre.data.spreadsheet import csv_text
             from sartre.simulate import Experiment, random_dag
             from sartre.simulate import simulate as draw
 
@@ -73,7 +74,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
                     document["confounded"] = sorted(data.confounded)
                 write_texts_atomically(
                     {
-                        data_file: table.to_csv(index=False, lineterminator="\n"),
+                        data_file: csv_text(table),
                         truth_file: json.dumps(document, indent=2, ensure_ascii=False) + "\n",
                     }
                 )
