@@ -39,7 +39,7 @@ from sartre.simulate import random_dag, simulate
 MECHANISMS: dict[str, dict[str, Any]] = {
     "gp": {},
     "neural": {"mechanism": "neural"},
-    "linear": {"mechanism": "linear"},
+    "all linear": {"mechanism": "linear"},
     "half-linear": {"linear_fraction": 0.5},
 }
 NOISES, SIZES, FAMILIES = ("gaussian", "laplace", "t3"), (500, 1000, 2000, 5000), {"ER1": 1, "ER2": 2}

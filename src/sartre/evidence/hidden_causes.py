@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from sartre.knowledge.knowledge import Constraints
 
 MARKED = 1.2  # statistic above which an edge is marked; docs/benchmarks.md has false alarms and recall around it
-DIRECT_LEAN = 2.0  # standard errors by which an edge between confounded variables must beat their common cause
+CLEARLY_DIRECT = (
+    2.0  # standard errors by which an edge between confounded variables must be better than their common cause
+)
 CHANGED = 1e-6  # p-value of a change of an effect, in an environment that acts elsewhere, that marks its edge
 FEWEST_ROWS_TESTED, MOST_ROWS_TESTED = 200, 10_000  # with fewer nothing is tested; of more a sample is used
 MOST_COLUMNS_TESTED = 100  # of a table whose edges are tested
@@ -144,7 +146,7 @@ def unsupported_edges(graph: Dag, pruner: Any, table: Table, known: Constraints)
     rests = np.asarray(graph.adjacency, dtype=bool) & known.confounded & ~known.required
     if rests.any():
         for (x, y), value in _comparisons(graph, findings_of(pruner), table, rests.copy(), needs_others=False):
-            rests[x, y] = value.lean > -DIRECT_LEAN
+            rests[x, y] = value.lean > -CLEARLY_DIRECT
     return rests
 
 

@@ -121,7 +121,7 @@ class Pdag:
     @property
     def hidden(self) -> set[tuple[str, str]]:
         """The pairs of variables that a hidden common cause may act on; of a learnt edge, the cause is first."""
-        found = getattr(self, "_hidden", set())  # pickles from before there were marks have none
+        found: Pairs | Callable[[], Pairs] = getattr(self, "_hidden", ())  # older pickles have none
         if callable(found):
             found = self._hidden = self._checked(found())
         return set(found)
