@@ -89,10 +89,10 @@ def examined(case: Case, *, joint: bool) -> pd.DataFrame:
     found = CausalDiscovery(prune=pruner, random_state=0).fit(data.X).hidden_causes_
     true = {tuple(sorted(edge)) for edge in data.dag.edges}
     rows: list[tuple[Any, ...]] = [(*case, len(data.confounded - true), "", False, np.nan)]
-    for edge in found.itertuples():
-        pair = tuple(sorted((edge.first, edge.second)))
+    for edge in found.to_dict("records"):
+        pair = tuple(sorted((edge["first"], edge["second"])))
         state = "edge" if pair in true else "none"
-        rows.append((*case, np.nan, state, pair in data.confounded, edge.statistic))
+        rows.append((*case, np.nan, state, pair in data.confounded, edge["statistic"]))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

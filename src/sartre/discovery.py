@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -186,6 +185,8 @@ class CausalDiscovery(BaseEstimator):
     fit_seconds_: float = set_by_fit()
     _table: Table = rows_of_fit()
 
+    remarks_: tuple[str, ...]  # of a model that was read from a file
+
     def __init__(
         self,
         order: Any = None,
@@ -357,8 +358,8 @@ class CausalDiscovery(BaseEstimator):
         bundle = super()._repr_mimebundle_(**settings)
         return bundle | {"text/html": self._html_repr()} if "text/html" in bundle else bundle
 
-    def __dir__(self) -> Iterable[str]:
-        return object.__dir__(self)  # scikit-learn's asks for every attribute, and so computes those that come later
+    def __dir__(self) -> list[str]:
+        return list(object.__dir__(self))  # scikit-learn's computes what comes later
 
     def _html_repr(self) -> str:
         """Return what a notebook shows: the learnt graph or, before the fit, the settings."""
@@ -485,8 +486,9 @@ class CausalDiscovery(BaseEstimator):
         StructuralModel: 2 variables, 1 edges, 0 pairs
         """
         check_is_fitted(self, "graph_")
-        if hasattr(self, "_scm_refusal"):  # a saved model had none
-            raise ValueError(self._scm_refusal)
+        refusal = getattr(self, "_scm_refusal", None)  # of a saved model that had none
+        if refusal is not None:
+            raise ValueError(refusal)
         known = constraints(self, self.graph_.names)
         directions = open_directions(self.graph_, self.edges_, known)
         pairs = findings_of(self.prune_step_).pairs()
@@ -496,8 +498,8 @@ class CausalDiscovery(BaseEstimator):
     def environments_(self) -> pd.DataFrame | None:
         """The environments: their rows, and what was acted on in them; None without environments."""
         check_is_fitted(self, "graph_")
-        if hasattr(self, "_environments"):
-            return self._environments
+        if "_environments" in vars(self):  # of a saved model
+            return vars(self)["_environments"]
         return environments_table(self._table.design, self._table.names, getattr(self, "environment_effects_", None))
 
     @cached_property

@@ -216,11 +216,12 @@ def _of_document(document: dict[str, Any], arrays: StoredArrays) -> tuple[Causal
     if sorted(model.order_.tolist()) != list(range(len(names))) or set(model.pdag_.names) != set(names):
         raise ValueError("its order, its graphs and its variables do not fit together")
     model.adjacency_matrix_ = model.graph_.adjacency.copy()
-    model.edges_ = frame_of_plain(document["edges"], arrays)
-    if model.edges_ is None:
+    edges = frame_of_plain(document["edges"], arrays)
+    if edges is None:
         raise ValueError("it has no table of edges")
-    if sorted(zip(model.edges_["source"], model.edges_["target"], strict=True)) != sorted(model.graph_.edges):
+    if sorted(zip(edges["source"], edges["target"], strict=True)) != sorted(model.graph_.edges):
         raise ValueError("its table of edges and its graph do not fit together")
+    model.edges_ = edges
     model.environment_effects_ = frame_of_plain(document["environment_effects"], arrays)
     model.rows_seen_ = {str(name): int(count) for name, count in document["rows_seen"].items()}
     model.fit_seconds_ = float(document["fit_seconds"])
@@ -232,7 +233,7 @@ def _of_document(document: dict[str, Any], arrays: StoredArrays) -> tuple[Causal
     _set_steps(model, document, arrays, mechanisms)
     kept = vars(model)
     kept |= {"_mechanisms": mechanisms, "diagnostics_": _diagnostics_of_plain(document["diagnostics"], arrays)}
-    kept |= {"_environments": frame_of_plain(document["environments"], arrays), "_edges": model.edges_}
+    kept |= {"_environments": frame_of_plain(document["environments"], arrays), "_edges": edges}
     hidden = frame_of_plain(document["hidden_causes"], arrays)
     kept |= {} if hidden is None else {"_hidden": SimpleNamespace(frame=hidden)}
     kept |= {"_named": frozenset(map(str, document["columns_of_rows"]))}

@@ -12,7 +12,7 @@ from sartre.data.table import Table
 if TYPE_CHECKING:
     from sartre.saving.archive import ArrayStore, StoredArrays
 
-_OF_ROWS = ("acted", "indicators", "shifted", "is_indicator", "forms_pairs")
+_OF_ROWS = ("acted", "indicators", "shifted", "complete", "is_indicator", "forms_pairs")
 
 
 def rows_to_plain(table: Table, store: ArrayStore) -> dict[str, Any]:
@@ -56,6 +56,7 @@ def _design_of_plain(data: Any, arrays: StoredArrays, shape: tuple[int, ...]) ->
         environments=environments,
         reference=str(data["reference"]),
         shifted=arrays.get(data["shifted"], (k, d), "b"),
+        complete=arrays.get(data["complete"], (k,), "b"),
         groups=None if data["groups"] is None else arrays.get(data["groups"], (n,), "i").astype(np.intp),
         is_indicator=arrays.get(data["is_indicator"], (d,), "b"),
         forms_pairs=arrays.get(data["forms_pairs"], (d,), "b"),
