@@ -85,7 +85,7 @@ def guarded(*, debug: bool) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - every failure is reported
         if debug:
             err.print(traceback.format_exc(), soft_wrap=True, end="")
-        sentence, code = _told(error)
+        sentence, code = described(error)
         err.print(f"Error: {sentence}", soft_wrap=True)
         raise typer.Exit(code) from None
 
@@ -104,7 +104,7 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def described(error: Exception) -> tuple[str, int]:
     """Describe a failure in one sentence, and return it with its exit code."""
     if isinstance(error, OSError) and error.errno is not None:
         remedy = _REMEDIES.get(error.errno, "check its name and folder")
@@ -150,7 +150,7 @@ def progress(first: str) -> Iterator[Callable[[str], None]]:
     The text is that of the library's latest log record; the function that is yielded begins a stage without records.
     """
     view = _Bar() if err.is_terminal else _Lines()
-    handler = _Handler(view)
+    handler = ProgressHandler(view)
     logger = logging.getLogger("sartre")
     level = logger.level
     logger.addHandler(handler)
@@ -164,7 +164,7 @@ def progress(first: str) -> Iterator[Callable[[str], None]]:
         logger.removeHandler(handler)
 
 
-class _Handler(logging.Handler):
+class ProgressHandler(logging.Handler):
     """Pass on log messages, except those of the many steps that run at once on halves of the rows."""
 
     _OUTER = ("sartre.evidence.stability", "sartre.evidence.certificates")

@@ -91,6 +91,8 @@ class Learnt:
     truth: Dag | None
     document: dict[str, Any]
     wrote_template: bool
+    original: Table | None  # the table in its own units, where the fitted one was standardised
+    stability: Stability | None
 
 
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
@@ -125,16 +127,23 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         new = not os.path.lexists(asked.template_file)
         template = {asked.template_file: _template(model)} if new else {}
         write_texts_atomically({asked.graph_file: text, asked.edges_file: _edge_list(edges), **template})
+        original = data.sample if standardize and not data.sample.missing.any() else None
         if asked.report is not None:
             begin("Writing the report")
-            original = data.sample
-            original = original if standardize and not original.missing.any() else None
             model.report(asked.report, original, stability=found, include_data=not asked.no_data)
         if found is not None:
             asked.checkpoint.unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
     return Learnt(
-        asked=asked, shape=shape, model=model, edges=edges, truth=known, document=document, wrote_template=new
+        asked=asked,
+        shape=shape,
+        model=model,
+        edges=edges,
+        truth=known,
+        document=document,
+        wrote_template=new,
+        original=original,
+        stability=found,
     )
 
 

@@ -1,0 +1,95 @@
+"""A Python script that repeats a run, and all that was asked of it, with the same seed."""
+
+from __future__ import annotations
+
+import inspect
+from pprint import pformat
+from typing import Any
+
+from sartre import __version__
+from sartre.knowledge.knowledge import Knowledge
+
+_WIDTH = 100
+
+
+def code_of(step: Any) -> str:
+    """Return the code that makes a step with the same settings; those at their defaults are left out.
+
+    Examples
+    --------
+    >>> from sartre.prune import SARTRE
+    >>> code_of(SARTRE(level=0.001))
+    'SARTRE(level=0.001)'
+    """
+    defaults = {name: setting.default for name, setting in inspect.signature(type(step)).parameters.items()}
+    given = {name: value for name, value in step.get_params(deep=False).items() if value is not defaults.get(name)}
+    changed = {name: value for name, value in given.items() if value != defaults.get(name)}
+    settings = (f"{name}={code_of(value) if hasattr(value, 'get_params') else repr(value)}" for name, value in changed.items())
+    return f"{type(step).__name__}({', '.join(settings)})"
+
+
+def script(request: dict[str, Any], learnt: dict[str, Any], questions: list[dict[str, Any]]) -> str:
+    """Return the text of the script.
+
+    Parameters
+    ----------
+    request : dict
+        What was run: ``table`` (the file), ``columns``, ``missing``, ``knowledge``, ``seed``, ``stability``.
+    learnt : dict
+        The result of the run: the code of both steps, and whether columns were standardised.
+    questions : list of dict
+        The effects that were asked for: ``cause``, ``outcome`` and ``at``.
+    """
+    knowledge = Knowledge(**request["knowledge"])
+    order, prune = learnt["order"], learnt["prune"]
+    standardized = learnt["standardized"]
+    lines = [
+        f'"""Repeats a run of `sartre app` (sartre {__version__}). Give the table\'s file if it is elsewhere."""',
+        "",
+        "import sys",
+        "",
+        f"from sartre import CausalDiscovery{', Knowledge' if request['knowledge'] else ''}"
+        + (", stability" if request["stability"] else ""),
+        *(["from sartre.data.checks import as_table"] if standardized else []),
+        "from sartre.data.read_file import read_table",
+        f"from sartre.order import {order.partition('(')[0]}",
+        f"from sartre.prune import {prune.partition('(')[0]}",
+        "",
+        f"TABLE = {request['table']!r}",
+        f"COLUMNS = {_formatted(request['columns'])}",
+        "",
+        "table = read_table(sys.argv[1] if len(sys.argv) > 1 else TABLE)[COLUMNS]",
+        *(["table = as_table(table, categories=True, missing=True).standardized()"] if standardized else []),
+        *([f"knowledge = {_knowledge(knowledge)}"] if request["knowledge"] else []),
+        "model = CausalDiscovery(",
+        f"    {order},",
+        f"    {prune},",
+        *(["    knowledge=knowledge,"] if request["knowledge"] else []),
+        f"    missing={request['missing']!r},",
+        "    n_jobs=1,",
+        f"    random_state={request['seed']},",
+        ")",
+        "model.fit(table)",
+        "print(model.edges_.to_string(index=False))",
+        'model.graph_.write("graph.json")',
+        'model.report("report.html")',
+    ]
+    if request["stability"]:
+        lines += [
+            f"found = stability(model, table, n_pairs={request['stability']}, random_state={request['seed']})",
+            "print(found.frequencies)",
+        ]
+    for asked in questions:
+        at = f", at={asked['at']!r}" if asked["at"] is not None else ""
+        names = f"{asked['cause']!r}, {asked['outcome']!r}"
+        lines.append(f"print(model.scm_.effect({names}{at}, random_state={asked['seed']}))")
+    return "\n".join(lines) + "\n"
+
+
+def _knowledge(knowledge: Knowledge) -> str:
+    given = ",\n".join(f"    {key}={_formatted(value)}" for key, value in knowledge.to_dict().items())
+    return f"Knowledge(\n{given},\n)"
+
+
+def _formatted(value: Any) -> str:
+    return pformat(value, width=_WIDTH, compact=True)
