@@ -11,9 +11,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from sartre.data.checks import LARGEST, as_table, is_record_batch, read_columns
+from sartre.data.checks import as_table, is_record_batch, read_columns
 from sartre.data.read_arrow import parquet_batches
 from sartre.data.table import Table
+from sartre.data.value_checks import LARGEST
 from sartre.settings import check_choice, listed
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sartre.data.columns import Column, read_objects, read_series
+from sartre.data.refusals import BadTableError, Problem, refusal
 from sartre.data.table import Table, standardise_columns
+from sartre.data.value_checks import value_problems
 from sartre.settings import listed
 
 MIN_ROWS = 10  # nothing can be learnt from a table with fewer rows
-ALONE = 20.0  # a value this many times nearer than sqrt(n) standard deviations is not alone
-TOLD_APART = 0.9  # share of the distinct values of a column that must still be distinct once it is standardised
-LARGEST = 1e150  # the square of anything larger may overflow a double
 
 
 def as_table(
@@ -87,7 +86,8 @@ def check_unique(names: Sequence[str]) -> None:
     """Refuse a name that stands for two variables."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise ValueError(f"Every variable must have a unique name. Repeated: {listed(repeated)}. Rename them.")
+        sentence = f"Every variable must have a unique name. Repeated: {listed(repeated)}."
+        raise refusal([Problem("name", repeated[0], sentence, "Rename them.", "none")])
 
 
 def read_columns(X: Any, *, categories: bool = False) -> Table:
@@ -113,7 +113,7 @@ def read_columns(X: Any, *, categories: bool = False) -> Table:
         _check_for_index(names)
         check_unique(names)
         series = zip(frame.iter_columns(), names, strict=True)
-        columns = [read_series(column, name, categories=categories) for column, name in series]
+        columns = _each(read_series, series, categories=categories)
         return _joined(columns, names, frame.shape[0])
     array = _to_array(X)
     if array.ndim == 0:
@@ -128,8 +128,21 @@ def read_columns(X: Any, *, categories: bool = False) -> Table:
         return Table(np.array(array, dtype=np.float64, order="F"), tuple(names))
     if array.dtype.kind not in "OUS":
         raise TypeError(f"A table of real numbers is needed. Got an array of dtype {array.dtype}.")
-    columns = [read_objects(array[:, j].astype(object), name, categories=categories) for j, name in enumerate(names)]
-    return _joined(columns, names, len(array))
+    objects = ((array[:, j].astype(object), name) for j, name in enumerate(names))
+    return _joined(_each(read_objects, objects, categories=categories), names, len(array))
+
+
+def _each(read: Callable[..., Column], columns: Iterable[tuple[Any, str]], *, categories: bool) -> list[Column]:
+    """Read every column, and refuse all that are bad at once."""
+    found, problems = [], []
+    for values, name in columns:
+        try:
+            found.append(read(values, name, categories=categories))
+        except BadTableError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise refusal(problems)
+    return found
 
 
 def _check_in_memory(X: Any) -> None:
@@ -158,10 +171,8 @@ def _joined(columns: Sequence[Column], names: Sequence[str], n_rows: int) -> Tab
 def _check_for_index(names: Sequence[str]) -> None:
     for name in names:
         if not name or re.fullmatch(r"Unnamed: \d+", name):
-            raise ValueError(
-                f"Column {names.index(name)} has no name ('{name}') and looks like a row index, not a variable. "
-                "Drop it (pd.read_csv(..., index_col=0)) or name it."
-            )
+            sentence = f"Column {names.index(name)} has no name ('{name}') and looks like a row index, not a variable."
+            raise refusal([Problem("name", name, sentence, "Drop it (pd.read_csv(..., index_col=0)) or name it.")])
 
 
 def _to_array(X: Any) -> NDArray[Any]:
@@ -174,63 +185,45 @@ def _to_array(X: Any) -> NDArray[Any]:
 
 
 def _check_finite(table: Table, *, missing: bool) -> None:
-    values, names = table.values, table.names
-    if values.size == 0:
-        return
-    absent = np.isnan(values)
+    absent = np.isnan(table.values)
     if absent.any() and not missing:
+        names = table.names
         counts = [f"'{names[j]}' {absent[:, j].sum()}" for j in np.flatnonzero(absent.any(axis=0)).tolist()]
         row, j = np.argwhere(absent)[0]
-        raise ValueError(
+        text = (
             f"Missing values (NaN) are not allowed here. Counts per column: {listed(counts)}; the first is in row "
             f"{row} (the first row is 0), column '{names[j]}'. Drop those rows or impute the values first, or set "
             "'missing' in CausalDiscovery to 'drop', 'impute', or 'bin', which makes missing a value of its own."
         )
-    if absent.any():
-        if absent.all(axis=0).any():
-            raise ValueError(f"Column '{names[int(absent.all(axis=0).argmax())]}' has no values. Leave it out.")
-        values = np.where(absent, np.nanmedian(values, axis=0), values)
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = values.max(axis=0) - values.min(axis=0)
-    largest = np.abs(values).max(axis=0)
-    for j in np.flatnonzero(largest > LARGEST).tolist():
-        row = int(np.abs(values[:, j]).argmax())
-        what = "infinity" if np.isinf(largest[j]) else f"{values[row, j]:g} (its square overflows)"
-        raise ValueError(
-            f"Column '{names[j]}' holds {what} in row {row} (the first row is 0). "
-            "Correct the value or rescale the column."
-        )
-    for j in np.flatnonzero((spread > 0) & (spread < 1 / LARGEST)).tolist():
-        raise ValueError(
-            f"Column '{names[j]}' varies by only {spread[j]:g}, the square of which is zero in floating point. "
-            "Rescale the column."
-        )
-    for j in range(values.shape[1]):
-        row = _row_that_hides_the_others(values[:, j])
-        if row is not None:
-            raise ValueError(
-                f"Column '{names[j]}' holds {values[row, j]:.15g} in row {row} (the first row is 0), so far from the "
-                "other values that floating point cannot tell those apart. It looks like a code for missing values. "
-                "Correct the value or set it to missing; if it was measured, take logarithms of the column."
-            )
+        raise refusal(missing_problems(table), text=text)
+    problems = list(value_problems(table))
+    if problems:
+        raise refusal(problems)
 
 
-def _row_that_hides_the_others(column: NDArray[np.float64]) -> int | None:
-    """Return the row of a value so extreme that others become equal when the column is standardised, or None.
+def missing_problems(table: Table) -> list[Problem]:
+    """Return the columns with missing values, without those that have no value at all.
 
     Examples
     --------
-    >>> _row_that_hides_the_others(np.array([1.0, 2.0, 1e18, 3.0]))
-    2
-    >>> _row_that_hides_the_others(np.array([1.0, 2.0, 1e9, 3.0])) is None
-    True
+    >>> table = Table(np.array([[1.0, np.nan], [2.0, 3.0]]), ("a", "b"))
+    >>> [str(problem) for problem in missing_problems(table)]
+    ["Column 'b' has 1 missing value. Leave out such rows, impute the values, or treat missing as a value of its own."]
     """
-    distance = np.abs(column - column.mean())
-    row, spread = int(distance.argmax()), float(column.std())
-    if distance[row] * ALONE < spread * np.sqrt(len(column)):  # many values share the spread
-        return None
-    standardised = (column - column.mean()) / (spread or 1.0)
-    return row if len(np.unique(standardised)) < TOLD_APART * len(np.unique(column)) else None
+    remedy = "Leave out such rows, impute the values, or treat missing as a value of its own."
+    counts = np.isnan(table.values).sum(axis=0).tolist()
+    return [
+        Problem(
+            "missing",
+            name,
+            f"Column '{name}' has {count} missing value{'s' * (count > 1)}.",
+            remedy,
+            "impute",
+            count=count,
+        )
+        for name, count in zip(table.names, counts, strict=True)
+        if 0 < count < len(table.values)
+    ]
 
 
 def _warn_about_columns(table: Table) -> None:
@@ -241,7 +234,7 @@ def _warn_about_columns(table: Table) -> None:
             UserWarning,
             stacklevel=4,
         )
-    found = copies((j, _as_compared(table, j)) for j in np.flatnonzero(~table.constant).tolist())
+    found = copies((j, as_compared(table, j)) for j in np.flatnonzero(~table.constant).tolist())
     if found:
         shown = listed(f"{table.names[copy]} = {table.names[original]}" for original, copy in found)
         warnings.warn(
@@ -252,7 +245,7 @@ def _warn_about_columns(table: Table) -> None:
         )
 
 
-def _as_compared(table: Table, j: int) -> NDArray[Any]:
+def as_compared(table: Table, j: int) -> NDArray[Any]:
     """Return a column; levels are numbered by first occurrence, so that their names make no difference."""
     column = table.values[:, j]
     return pd.factorize(column)[0] if j in table.levels else column

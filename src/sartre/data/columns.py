@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from decimal import Decimal
 from numbers import Real
@@ -12,9 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sartre.data.refusals import Kind, Problem, refusal
+
 SAMPLES_PER_LEVEL = 10  # on average; a column with fewer is an id or free text
 FEW_LEVELS, MOST_LEVELS = 5, 100  # up to FEW_LEVELS are always allowed; more than MOST_LEVELS never are
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{2}|\d{4})([ T].*)?")
+_FROM_DATES = "Convert them to numbers (days since a start date, for example) or leave the column out."
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)  # what every reader takes for a number
 
 
@@ -35,10 +39,7 @@ def read_series(column: nw.Series[Any], name: str, *, categories: bool) -> Colum
     if kind.is_numeric() or kind == nw.Boolean:
         return Column(column.cast(nw.Float64).to_numpy().astype(np.float64))
     if kind.is_temporal():
-        raise TypeError(
-            f"Column '{name}' holds dates or times, but numbers are needed. "
-            "Convert them (to days since a start date, for example) or leave the column out."
-        )
+        raise _refused("date", name, "holds dates or times, but numbers are needed.", _FROM_DATES)
     if categories and isinstance(kind, (nw.Categorical, nw.Enum)):
         native: Any = column.to_native()
         if hasattr(native, "cat") and getattr(native.cat, "ordered", False):
@@ -47,8 +48,8 @@ def read_series(column: nw.Series[Any], name: str, *, categories: bool) -> Colum
         return as_category(np.array(column.to_list(), dtype=object), name)
     if isinstance(kind, (nw.String, nw.Object, nw.Unknown)):
         return read_objects(column.to_numpy(), name, categories=categories)
-    raise TypeError(
-        f"Column '{name}' is of type {kind}, but numbers are needed. Code it as numbers or leave the column out."
+    raise _refused(
+        "type", name, f"is of type {kind}, but numbers are needed.", "Code it as numbers or leave the column out."
     )
 
 
@@ -65,22 +66,17 @@ def read_objects(values: NDArray[Any], name: str, *, categories: bool) -> Column
     texts = [row for row in wrong if not _reads_as_number(values[row])]
     if categories and len(texts) == sum(not is_missing(value) for value in values) and _all_text(values[texts]):
         if all(_DATE.fullmatch(text.strip()) for text in values[texts]):
-            raise ValueError(
-                f"Column '{name}' holds dates written as text, such as '{values[texts[0]]}' in row {texts[0]} (the "
-                "first row is 0). Convert them to numbers (days since a start date, for example) or leave the column "
-                "out."
-            )
+            found = f"holds dates written as text, such as '{values[texts[0]]}' {_row(texts[0])}."
+            raise _refused("date", name, found, _FROM_DATES)
         return as_category(values, name)
     if not texts:
         odd = next((row for row in wrong if not _PLAIN.fullmatch(str(values[row]))), wrong[0])  # what made it text
-        raise ValueError(
-            f"Column '{name}' holds numbers written as text, such as '{values[odd]}' in row {odd} "
-            "(the first row is 0). Convert them to numbers first."
-        )
-    raise ValueError(
-        f"Column '{name}' holds '{str(values[texts[0]])[:40]}' in row {texts[0]} (the first row is 0), but a number is "
-        "needed. Correct the value, drop the row, or leave the column out."
-    )
+        found = f"holds numbers written as text, such as '{values[odd]}' {_row(odd)}."
+        raise _refused("number", name, found, "Convert them to numbers first.")
+    found = f"holds '{str(values[texts[0]])[:40]}' {_row(texts[0])}, but a number is needed."
+    if all(isinstance(values[row], (dt.date, dt.time, dt.timedelta)) for row in texts):
+        raise _refused("date", name, found, _FROM_DATES)
+    raise _refused("value", name, found, "Correct the value, drop the row, or leave the column out.")
 
 
 def as_category(values: NDArray[Any], name: str) -> Column:
@@ -99,15 +95,33 @@ def as_category(values: NDArray[Any], name: str) -> Column:
     levels = sorted(set(texts))
     most = max(FEW_LEVELS, min(MOST_LEVELS, len(values) // SAMPLES_PER_LEVEL))
     if len(levels) > most:
-        raise ValueError(
-            f"Column '{name}' has {len(levels)} levels in {len(values)} rows, such as '{texts[0][:40]}', so it looks "
-            f"like an id or free text. With this many rows, at most {most} levels are allowed. Merge rare levels, or "
-            "leave the column out."
+        kind, likeness = _likeness(levels, texts)
+        raise _refused(
+            kind,
+            name,
+            f"has {len(levels)} levels in {len(values)} rows, such as '{texts[0][:40]}', so it looks like {likeness}. "
+            f"With this many rows, at most {most} levels are allowed.",
+            "Merge rare levels, or leave the column out.",
         )
     place = {level: code for code, level in enumerate(levels)}
     codes = np.full(len(values), np.nan)
     codes[~missing] = [place[text] for text in texts]
     return Column(codes, tuple(levels))
+
+
+def _likeness(levels: list[str], texts: list[str]) -> tuple[Kind, str]:
+    """Return what a text column with too many levels seems to be."""
+    if sum(len(level.split()) > 2 for level in levels) > len(levels) / 2:
+        return "text", "free text"
+    return ("id", "an id") if len(levels) == len(texts) else ("text", "an id or free text")
+
+
+def _refused(kind: Kind, name: str, found: str, remedy: str) -> Exception:
+    return refusal([Problem(kind, name, f"Column '{name}' {found}", remedy)])
+
+
+def _row(number: int) -> str:
+    return f"in row {number} (the first row is 0)"
 
 
 def is_missing(value: object) -> bool:
