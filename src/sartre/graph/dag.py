@@ -16,14 +16,18 @@ from numpy.typing import ArrayLike, NDArray
 from sartre.compute.files import write_text_atomically
 from sartre.data.checks import check_unique, default_names
 from sartre.data.labels import by_label
-from sartre.graph import formats
+from sartre.graph import causal_learn, formats
+from sartre.graph.adjustment import minimal_adjustment_sets
+from sartre.graph.difference import GraphDifference, difference
 from sartre.graph.equivalence import compelled, separated
+from sartre.graph.paths import transitive_closure
 from sartre.graph.pdag import Pdag
 from sartre.settings import listed
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from sartre.graph.formats import GraphFormat
 
@@ -57,7 +61,7 @@ class Dag:
 
     Every export states the direction and can be read back: `write` (a file, by its extension), `to_networkx`,
     `to_frame` (edge list), `to_dict` (JSON), `to_gml`, `to_graphml`, `to_dot`, `to_dagitty`, `to_lingam` (transposed),
-    `to_causal_learn` (endpoints).
+    `to_causal_learn` (its graph). `plot` draws the graph, and notebooks show it by themselves.
 
     >>> Dag.from_dagitty("dag { rain -> wet <- sprinkler }") == dag
     True
@@ -152,11 +156,19 @@ class Dag:
 
     def parents(self, name: str) -> list[str]:
         """Return the direct causes of a variable."""
-        return [self._names[i] for i in np.flatnonzero(self._adjacency[:, self._position(name)])]
+        return self._named_where(self._adjacency[:, self._position(name)])
 
     def children(self, name: str) -> list[str]:
         """Return the direct effects of a variable."""
-        return [self._names[j] for j in np.flatnonzero(self._adjacency[self._position(name)])]
+        return self._named_where(self._adjacency[self._position(name)])
+
+    def ancestors(self, name: str) -> list[str]:
+        """Return the direct and indirect causes of a variable, in column order."""
+        return self._named_where(transitive_closure(self._adjacency.astype(bool))[:, self._position(name)])
+
+    def descendants(self, name: str) -> list[str]:
+        """Return the direct and indirect effects of a variable, in column order."""
+        return self._named_where(transitive_closure(self._adjacency.astype(bool))[self._position(name)])
 
     def topological_order(self) -> list[str]:
         """Return the names, causes before effects, in an order that stays close to the column order."""
@@ -215,6 +227,82 @@ class Dag:
         sets = [[self._position(name) for name in names] for names in named]
         return separated(self._adjacency.astype(bool), *sets)
 
+    def adjustment_sets(self, cause: str, outcome: str, observed: Iterable[str] | None = None) -> list[list[str]]:
+        """Return what to adjust for to estimate the total effect of a cause from observations, the smallest set first.
+
+        Any one set suffices: a regression of the outcome on the cause and the set, for example, if all is linear. Sets
+        are minimal (none of their variables can be left out), and at most 100 are listed. An empty set says that no
+        adjustment is needed; an empty list that no set suffices, as where the outcome is a parent of the cause.
+
+        Parameters
+        ----------
+        cause, outcome : str
+        observed : iterable of names, optional
+            The variables that may be adjusted for; all by default.
+
+        Examples
+        --------
+        >>> dag = Dag.from_edges([("age", "drug"), ("age", "health"), ("drug", "dose"), ("dose", "health")])
+        >>> dag.adjustment_sets("drug", "health"), dag.adjustment_sets("drug", "health", observed=["dose"])
+        ([['age']], [])
+        """
+        ends = self._position(cause), self._position(outcome)
+        if ends[0] == ends[1]:
+            raise ValueError(f"The cause and the outcome must be different. Got '{cause}' for both.")
+        usable = self._names if observed is None else [observed] if isinstance(observed, str) else list(observed)
+        places = [self._position(name) for name in usable]
+        found = minimal_adjustment_sets(self._adjacency.astype(bool), *ends, places)
+        return [[self._names[j] for j in nodes] for nodes in found]
+
+    def add_edge(self, source: str, target: str) -> Dag:
+        """Return the graph with one more edge; an edge that it has, and one that would close a cycle, are refused.
+
+        Examples
+        --------
+        >>> Dag.from_edges([("a", "b")], ["a", "b", "c"]).add_edge("b", "c").edges
+        [('a', 'b'), ('b', 'c')]
+        """
+        return self._with_edge(source, target, present=True)
+
+    def remove_edge(self, source: str, target: str) -> Dag:
+        """Return the graph without one of its edges; the variables stay.
+
+        Examples
+        --------
+        >>> Dag.from_edges([("a", "b"), ("b", "c")]).remove_edge("a", "b").edges
+        [('b', 'c')]
+        """
+        return self._with_edge(source, target, present=False)
+
+    def difference(self, other: Dag) -> GraphDifference:
+        """Return what changes from this graph to another one of the same variables.
+
+        Examples
+        --------
+        >>> before = Dag.from_edges([("a", "b"), ("b", "c")])
+        >>> before.difference(Dag.from_edges([("b", "a"), ("a", "c")], ["a", "b", "c"]))
+        GraphDifference: 1 added, 1 removed, 1 reversed
+          + a -> c
+          - b -> c
+          a -> b is b -> a
+        """
+        if not isinstance(other, Dag):
+            raise TypeError(f"'other' must be a Dag. Got {type(other).__name__} instead.")
+        return difference(self.edges, other.reindex(self._names).edges)
+
+    def plot(self, edges: pd.DataFrame | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the graph with matplotlib; `sartre.report.plot_graph` says what `edges` adds.
+
+        Examples
+        --------
+        >>> ax = Dag.from_edges([("rain", "wet")]).plot()
+        >>> sorted(text.get_text() for text in ax.texts)
+        ['rain', 'wet']
+        """
+        from sartre.report import plot_graph  # noqa: PLC0415 - drawing is a layer above graphs
+
+        return plot_graph(self, edges, ax=ax)
+
     def reindex(self, names: Sequence[str]) -> Dag:
         """Return the same graph with its variables in another order."""
         check_unique(names)
@@ -245,24 +333,27 @@ class Dag:
         given, names = _named("matrix", matrix, names)
         return cls(given.T, names)
 
-    def to_causal_learn(self) -> NDArray[np.int64]:
-        """Return causal-learn's matrix of endpoints: for i -> j, -1 (tail) at [i, j] and 1 (arrow) at [j, i]."""
-        matrix = self._adjacency.astype(np.int64)
-        return matrix.T - matrix
+    def to_causal_learn(self) -> Any:
+        """Return causal-learn's ``Dag``, which is a ``GeneralGraph``, as its functions take it; it must be installed.
+
+        Its matrix ``graph`` holds endpoints: for i -> j, -1 (tail) at [i, j] and 1 (arrow) at [j, i].
+        """
+        return causal_learn.to_graph(self._names, self.edges)
 
     @classmethod
-    def from_causal_learn(cls, matrix: ArrayLike | pd.DataFrame, names: Sequence[str] | None = None) -> Dag:
-        """Read causal-learn's ``graph`` matrix; an edge without a direction is refused."""
+    def from_causal_learn(cls, graph: Any, names: Sequence[Any] | None = None) -> Dag:
+        """Read causal-learn's ``CausalGraph``, ``GeneralGraph`` or matrix; an edge without a direction is refused.
+
+        Names are those of its nodes, or given as text or as causal-learn's nodes.
+
+        Examples
+        --------
+        >>> Dag.from_causal_learn([[0, -1], [1, 0]], ["rain", "wet"]).edges
+        [('rain', 'wet')]
+        """
+        matrix, names = causal_learn.from_graph(graph, names)
         ends, names = _named("matrix", matrix, names)
-        arrows = (ends == -1) & (ends.T == 1)
-        unclear = np.argwhere((ends != 0) & ~arrows & ~arrows.T)
-        if len(unclear):
-            i, j = unclear[0]
-            raise ValueError(
-                f"Every edge must have one direction: -1 at [i, j], 1 at [j, i]. Got {ends[i, j]} at [{i}, {j}] and "
-                f"{ends[j, i]} at [{j}, {i}]; orient that edge, or leave it out."
-            )
-        return cls(arrows, names)
+        return cls(causal_learn.arrows_and_lines(ends, lines=False)[0], names)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the edges as a data frame with columns ``source`` and ``target``."""
@@ -288,7 +379,7 @@ class Dag:
         return cls._parsed(formats.read_gml(text))
 
     def to_graphml(self) -> str:
-        """Return the graph as GraphML; names are in the node attribute ``name``, since ids must be single words."""
+        """Return the graph as GraphML; names are the ids of the nodes, and their attribute ``name``."""
         return formats.write_graphml(self._names, self.edges)
 
     @classmethod
@@ -322,6 +413,18 @@ class Dag:
     def from_dict(cls, data: dict[str, Any]) -> Dag:
         """Read the result of `to_dict`."""
         return cls._parsed(formats.from_plain(data))
+
+    def _with_edge(self, source: str, target: str, *, present: bool) -> Dag:
+        place = self._position(source), self._position(target)
+        if bool(self._adjacency[place]) == present:
+            have = "already has" if present else "does not have"
+            raise ValueError(f"The graph {have} the edge {source} -> {target}. Name another edge.")
+        adjacency = self._adjacency.copy()
+        adjacency[place] = present
+        return Dag(adjacency, self._names)
+
+    def _named_where(self, chosen: NDArray[Any]) -> list[str]:
+        return [self._names[j] for j in np.flatnonzero(chosen)]
 
     def _position(self, name: str) -> int:
         if name not in self._index:

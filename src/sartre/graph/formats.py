@@ -117,14 +117,13 @@ def read_gml(text: str) -> Parsed:
 
 
 def write_graphml(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
-    """Return a graph as GraphML; names are in the node attribute ``name``, since ids must be single words."""
+    """Return a graph as GraphML; the names are the ids of the nodes, and their attribute ``name``, as igraph has it."""
     for name in names:
         if _NOT_XML.search(name):
             raise ValueError(f"GraphML cannot write the name {name!r}: it contains a control character. Rename it.")
-    ids = {name: f"n{i}" for i, name in enumerate(names)}
-    nx, graph = directed(ids.values(), ((ids[source], ids[target]) for source, target in edges))
-    for name, node in ids.items():
-        graph.nodes[node]["name"] = name
+    nx, graph = directed(names, edges)
+    for name in names:
+        graph.nodes[name]["name"] = name
     return "\n".join([*nx.generate_graphml(graph), ""])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sartre.data.checks import check_unique, default_names
-from sartre.graph import formats
+from sartre.graph import causal_learn, formats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,10 +130,24 @@ class Pdag:
         """Return a networkx graph in which a line is two edges, one each way, as in `adjacency`."""
         return formats.directed(self._names, self._both_ways())[1]
 
-    def to_causal_learn(self) -> NDArray[np.int64]:
-        """Return causal-learn's matrix of endpoints: for i -> j, -1 at [i, j] and 1 at [j, i]; for a line, -1 twice."""
-        directed = self.adjacency.astype(np.int64)
-        return np.where(directed & directed.T, -1, directed.T - directed)
+    def to_causal_learn(self) -> Any:
+        """Return causal-learn's ``GeneralGraph``; its matrix ``graph`` has -1 twice for a line."""
+        return causal_learn.to_graph(self._names, self._arrows, self._lines)
+
+    @classmethod
+    def from_causal_learn(cls, graph: Any, names: Sequence[Any] | None = None) -> Pdag:
+        """Read what causal-learn's ``pc`` or ``ges`` return: a ``CausalGraph``, a ``GeneralGraph`` or its matrix.
+
+        Examples
+        --------
+        >>> Pdag.from_causal_learn([[0, -1, 0], [-1, 0, -1], [0, 1, 0]], ["a", "b", "c"])
+        Pdag: 3 variables, 1 arrows, 1 lines
+          b -> c
+          a -- b
+        """
+        ends, names = causal_learn.from_graph(graph, names)
+        arrows, lines = causal_learn.arrows_and_lines(np.asarray(ends), lines=True)
+        return cls.from_matrix(arrows | lines | lines.T, names)
 
     def to_gml(self) -> str:
         """Return the graph of `to_networkx` as GML."""
