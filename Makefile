@@ -8,7 +8,7 @@ WHEEL := .venv-wheel
 LOWEST := .venv-lowest
 FAST_TESTS := tests/additive/test_smoothing.py tests/additive/test_mechanism.py tests/cli/test_cli_choices.py \
   tests/cli/test_cli_commands.py tests/cli/test_cli_third_party.py tests/data/test_checks.py tests/data/test_read_file.py \
-  tests/data/test_row_source.py tests/graph tests/knowledge tests/report/test_layout.py tests/test_discovery.py \
+  tests/data/test_row_source.py tests/graph tests/knowledge tests/report/test_layout.py tests/report/test_crossings.py tests/test_discovery.py \
   tests/order/test_all_orderers.py tests/prune/test_all_pruners.py tests/prune/sartre/test_row_model.py
 
 .PHONY: help demo test lint format docs build lowest bench bench-accuracy bench-orders clean
@@ -55,7 +55,7 @@ build: $(VENV)/.installed  ## build the wheel and test it in an empty environmen
 lowest: $(VENV)/.installed  ## run the fast tests with the lowest allowed version of every dependency
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(BIN)/uv pip compile --quiet --resolution lowest-direct --python $(LOWEST)/bin/python pyproject.toml \
-	  --extra arrow --extra dask --extra report --output-file $(LOWEST)/requirements.txt
+	  --extra arrow --extra dask --output-file $(LOWEST)/requirements.txt
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --requirements $(LOWEST)/requirements.txt
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --requirements $(LOWEST)/requirements.txt \
 	  hypothesis polars pytest pytest-xdist

@@ -206,7 +206,6 @@ def test_a_plan_does_not_know_what_they_cost(table):
 
 
 def test_a_report_is_written_for_them(table, folder):
-    pytest.importorskip("igraph")
     steps = ("--order", "my_steps:MyOrderer", "--prune", "my_steps:MyPruner")
     result = run("discover", table, *steps, "--report", "report.html")
     assert result.exit_code == 0, result.stderr

@@ -216,7 +216,6 @@ class FirstCausesLast(BaseEstimator):
 
 
 def test_a_pruners_own_mechanism_is_what_everybody_uses(tmp_path):
-    pytest.importorskip("igraph")
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"b": rng.normal(size=200), "y": 0.0, "a": rng.normal(size=200)})
     X["y"] = np.cosh(X["a"]) + rng.normal(size=200) / 3

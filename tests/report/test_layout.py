@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import builtins
-
 import numpy as np
 import pytest
 
@@ -36,16 +34,3 @@ def test_a_graph_without_edges_or_variables_has_a_layout():
     lone = layered(Dag(np.zeros((20, 20)))).positions
     assert len(np.unique(lone, axis=0)) == 20
     assert lone[:, 0].max() <= 7
-
-
-def test_without_igraph_the_error_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name == "igraph":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install 'sartre\[report\]'"):
-        layered(Dag([[0, 1], [0, 0]]))

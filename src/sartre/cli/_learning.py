@@ -243,12 +243,9 @@ def _check_report(asked: Asked) -> None:
         if asked.no_data:
             raise ValueError("--no-data applies to a report only; add --report FILE.")
         return
-    from sartre.report.layout import require_igraph
-
     taken = asked.graph_file, asked.edges_file, asked.template_file, asked.checkpoint
     if asked.report.resolve() in [path.resolve() for path in taken]:
         raise ValueError(f"'{asked.report}' is another file of this run; choose a different name for the report.")
-    require_igraph()
 
 
 def _check_files(asked: Asked) -> None:

@@ -1,7 +1,8 @@
-"""Positions of the nodes in a drawing: layers, causes above effects, few crossings (igraph's Sugiyama layout).
+"""Positions of the nodes in a drawing: layers, causes above effects, few crossings (Sugiyama's layout).
 
-igraph gives the order of the nodes within each layer. The distances between them are computed here, so that a graph of
-sixty variables fits on a screen: every node is placed as close as possible to its neighbours in the adjacent layers.
+Median sweeps order the nodes within each layer (`sartre.report.crossings`). The distances between them are computed
+here, so that a graph of sixty variables fits on a screen: every node is placed as close as possible to its neighbours
+in the adjacent layers.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.isotonic import isotonic_regression
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from sartre.report.crossings import few_crossings
 
+if TYPE_CHECKING:
     from sartre.graph.dag import Dag
 
 ROW = 7.0  # smallest width, in steps, at which further connected components are placed below
@@ -71,17 +72,6 @@ def layered(dag: Dag) -> Layout:
     return Layout(positions, routes)
 
 
-def require_igraph() -> ModuleType:
-    """Return igraph, or say how to install it."""
-    try:
-        import igraph  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ImportError(
-            "Drawing a graph needs igraph, which is not installed. Install it with: pip install 'sartre[report]'"
-        ) from None
-    return igraph
-
-
 def _parts(d: int, edges: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """Return the variables of each connected component, in increasing order."""
     ends = edges.T.astype(np.int32)  # SciPy before 1.12 accepts no other type here
@@ -91,22 +81,28 @@ def _parts(d: int, edges: NDArray[np.intp]) -> list[NDArray[np.intp]]:
 
 
 def _sugiyama(d: int, edges: NDArray[np.intp]) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
-    """Place one connected component: igraph 1.0 mixes up the routes of graphs that have several."""
+    """Place one connected component."""
     if d == 1:
         return np.zeros((1, 2)), []
-    layers = _layers(d, edges)
-    layout = (
-        require_igraph()
-        .Graph(n=d, edges=edges.tolist(), directed=True)
-        .layout_sugiyama(layers=layers.tolist(), maxiter=1000)
-    )
-    bends = [np.array(points, dtype=np.float64).reshape(-1, 2) for points in layout.edge_routing]
-    points = np.vstack([np.array(layout.coords, dtype=np.float64), *bends])
-    ends = d + np.cumsum([0, *(len(bend) for bend in bends)])
-    paths = [[i, *range(ends[k], ends[k + 1]), j] for k, (i, j) in enumerate(edges.tolist())]
-    points[:, 0] = _narrowed(points, paths, d)
+    layers, paths = _with_bends(_layers(d, edges), edges)
+    links = [pair for path in paths for pair in pairwise(path)]
+    points = np.zeros((len(layers), 2))
+    points[:, 1] = layers
+    for row in few_crossings(layers, links):
+        points[row, 0] = np.arange(len(row))
+    points[:, 0] = _narrowed(points, links, d)
     points -= points.min(axis=0)
     return points[:d], [points[path] for path in paths]
+
+
+def _with_bends(layers: NDArray[np.intp], edges: NDArray[np.intp]) -> tuple[NDArray[np.intp], list[list[int]]]:
+    """Return the layer of each node and of each bend, which follow them, and the nodes and bends along each edge."""
+    all_layers, paths = layers.tolist(), []
+    for source, target in edges.tolist():
+        passed = range(layers[source] + 1, layers[target])
+        paths.append([source, *range(len(all_layers), len(all_layers) + len(passed)), target])
+        all_layers += passed
+    return np.array(all_layers), paths
 
 
 def _layers(d: int, edges: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -134,9 +130,9 @@ def _layers(d: int, edges: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.unique(layers, return_inverse=True)[1]
 
 
-def _narrowed(points: NDArray[np.float64], paths: list[list[int]], d: int) -> NDArray[np.float64]:
+def _narrowed(points: NDArray[np.float64], pairs: list[tuple[int, int]], d: int) -> NDArray[np.float64]:
     """Return x of every node and bend, as close to its neighbours as the order and the widths in its layer allow."""
-    links = np.array([pair for path in paths for pair in pairwise(path)], dtype=np.intp)
+    links = np.array(pairs, dtype=np.intp)
     count = len(points)
     near = coo_array((np.ones(2 * len(links)), np.vstack([links, links[:, ::-1]]).T), shape=(count, count)).tocsr()
     degree = near.sum(axis=1)
