@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sartre.data.columns import Column, is_missing, read_series
+from sartre.data.problems import problems_of
+from sartre.data.refusals import BadTableError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,23 +32,24 @@ def described_table(frame: pd.DataFrame) -> dict[str, Any]:
     [('dose', 'number', 1), ('drug', 'category', 0)]
     """
     table = nw.from_native(frame, eager_only=True)
+    problems = problems_of(frame)
+    kinds = {each.column: each.kind for each in problems if each.kind in {"id", "date", "text"} and each.fatal}
     return {
         "rows": len(frame),
-        "columns": [_described(series, str(series.name)) for series in table.iter_columns()],
+        "columns": [_described(series, str(series.name), kinds) for series in table.iter_columns()],
+        "problems": [{**asdict(problem), "fatal": bool(problem.fatal)} for problem in problems],
     }
 
 
-def _described(series: nw.Series[Any], name: str) -> dict[str, Any]:
+def _described(series: nw.Series[Any], name: str, kinds: dict[str | None, str]) -> dict[str, Any]:
     first = [None if is_missing(value) else str(value)[:LONGEST] for value in series.head(FIRST_ROWS).to_list()]
-    described = {"name": name, "first": first, "missing": int(series.null_count())}
+    described = {"name": name, "first": first, "missing": int(series.null_count()), "bars": [], "distinct": None}
     try:
         column = read_series(series, name, categories=True)
-    except (TypeError, ValueError) as error:
-        kind = "date" if series.dtype.is_temporal() or "dates" in str(error) else "id"
-        return {**described, "kind": kind, "note": str(error), "bars": []}
+    except BadTableError:
+        return {**described, "kind": kinds.get(name, "text")}
     described["missing"] = int(np.isnan(column.values).sum())
-    kind = "number" if column.levels is None else "category"
-    return {**described, "kind": kind, "note": None, **_distribution(column)}
+    return {**described, "kind": "number" if column.levels is None else "category", **_distribution(column)}
 
 
 def _distribution(column: Column) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 MOST_UPLOADED = 2 * 2**30  # bytes of a table
 MOST_SAID = 8 * 2**20  # bytes of any other request: names of 100,000 columns fit
 LOOPBACK = "127.0.0.1"
+_PLAIN_NAME = re.compile(r"[a-z_]+\.[a-z]+")
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 Handler = Callable[..., Awaitable[Any]]
@@ -119,7 +121,7 @@ async def _page(_: Session, request: Request) -> Response:  # noqa: ARG001
 async def _static(_: Session, request: Request) -> Response:
     name = request.path_params["name"]
     suffix = f".{name.rpartition('.')[2]}"
-    if name not in _own_files() or suffix not in _KINDS:
+    if suffix not in _KINDS or not _PLAIN_NAME.fullmatch(name):
         raise HTTPException(404, "There is no such file.")
     return Response(_own_file(name), media_type=f"{_KINDS[suffix]}; charset=utf-8")
 
@@ -288,12 +290,10 @@ async def _failed(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": f"Unexpected {type(error).__name__}: {error}"}, 500)
 
 
-def _own_files() -> set[str]:
-    return {"graph.js", *(item.name for item in files("sartre.app").joinpath("static").iterdir())}
-
-
 def _own_file(name: str) -> bytes:
-    """Return a file of the page; the graph component is the report's."""
-    if name == "graph.js":
-        return files("sartre.report").joinpath(name).read_bytes()
-    return files("sartre.app").joinpath("static").joinpath(name).read_bytes()
+    """Return a file of the page; the graph and what it needs are the report's."""
+    for package in ("sartre.app", "sartre.report"):
+        place = files(package).joinpath("static" if package == "sartre.app" else "", name)
+        if place.is_file():
+            return place.read_bytes()
+    raise HTTPException(404, "There is no such file.")
