@@ -34,6 +34,7 @@ ROOMS = [  # each may import from itself and from those before it
     "simulate",
     "datasets",
     "cli",
+    "app",
 ]
 BESIDE = {  # packages outside the method: they import only a few others, and the method does not import them
     "metrics": {"settings", "data", "graph", "knowledge", "additive", "metrics"},
@@ -43,6 +44,7 @@ BESIDE = {  # packages outside the method: they import only a few others, and th
 LATE = {  # imports inside functions that do not point back: they are slow and seldom needed
     ("discovery", "plan"),
     ("discovery", "report"),
+    ("app", "app"),  # the address is printed before the library is loaded
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -70,5 +71,5 @@ def _histogram(observed: NDArray[np.float64], distinct: NDArray[np.float64]) -> 
     if len(distinct) <= BARS:
         return [{"label": f"{value:g}", "count": int((observed == value).sum())} for value in distinct.tolist()]
     counts, edges = np.histogram(observed, BARS)
-    labels = (f"{low:.4g} to {high:.4g}" for low, high in zip(edges[:-1], edges[1:], strict=True))
+    labels = (f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges))
     return [{"label": label, "count": count} for label, count in zip(labels, counts.tolist(), strict=True)]

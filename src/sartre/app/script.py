@@ -24,7 +24,9 @@ def code_of(step: Any) -> str:
     defaults = {name: setting.default for name, setting in inspect.signature(type(step)).parameters.items()}
     given = {name: value for name, value in step.get_params(deep=False).items() if value is not defaults.get(name)}
     changed = {name: value for name, value in given.items() if value != defaults.get(name)}
-    settings = (f"{name}={code_of(value) if hasattr(value, 'get_params') else repr(value)}" for name, value in changed.items())
+    settings = (
+        f"{name}={code_of(value) if hasattr(value, 'get_params') else repr(value)}" for name, value in changed.items()
+    )
     return f"{type(step).__name__}({', '.join(settings)})"
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import wraps
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -36,39 +33,10 @@ if TYPE_CHECKING:
 
 MOST_UPLOADED = 2 * 2**30  # bytes of a table
 MOST_SAID = 8 * 2**20  # bytes of any other request: names of 100,000 columns fit
-LOOPBACK = "127.0.0.1"
 _PLAIN_NAME = re.compile(r"[a-z_]+\.[a-z]+")
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 Handler = Callable[..., Awaitable[Any]]
-
-
-def serve(table: str | None, port: int, ready: Callable[[str], None]) -> None:
-    """Serve the page on the loopback address until the program is interrupted.
-
-    Parameters
-    ----------
-    table : str or None
-        The table to begin with.
-    port : int
-        0 for any free one.
-    ready : callable
-        Called with the address, token included, once the server takes requests.
-    """
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((LOOPBACK, port))
-        except OSError:
-            raise ValueError(f"Port {port} is in use, or not allowed; choose another with --port, or leave it out.") from None
-        listener.listen(128)
-        chosen, token = listener.getsockname()[1], secrets.token_urlsafe(24)
-        app = application(Session(table), chosen, token)
-        settings = uvicorn.Config(
-            app, log_level="error", access_log=False, server_header=False, timeout_graceful_shutdown=1
-        )
-        ready(f"http://{LOOPBACK}:{chosen}/?token={token}")
-        uvicorn.Server(settings).run(sockets=[listener])
 
 
 def application(session: Session, port: int, token: str, *, most_uploaded: int = MOST_UPLOADED) -> ASGIApp:
@@ -109,7 +77,7 @@ def application(session: Session, port: int, token: str, *, most_uploaded: int =
         route("/api/runs/{number:int}/effect", _effect, "POST"),
         route("/api/runs/{number:int}/files/{name}", _file),
     ]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _told, Exception: _failed})
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _told, Exception: _told})
     app.state.most_uploaded = most_uploaded
     return Guard(app, port, token)
 
@@ -173,7 +141,7 @@ async def _run_state(session: Session, request: Request) -> Any:
 
 async def _remove(session: Session, request: Request) -> Any:
     await run_in_threadpool(session.remove, _run_of(session, request).number)
-    return session.document()
+    return {"runs": [run.document() for run in session.runs]}
 
 
 async def _content(session: Session, request: Request) -> Response:
@@ -278,15 +246,14 @@ def _check_length(request: Request, most: int) -> None:
 
 
 def _too_long(most: int) -> HTTPException:
-    return HTTPException(413, f"This is larger than {most / 2**20:,.0f} MB, the most that the page takes. Use `sartre discover`.")
+    return HTTPException(
+        413, f"This is larger than {most / 2**20:,.0f} MB, the most that the page takes. Use `sartre discover`."
+    )
 
 
 async def _told(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
-    return JSONResponse({"error": error.detail}, error.status_code)
-
-
-async def _failed(_: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return JSONResponse({"error": error.detail}, error.status_code)
     return JSONResponse({"error": f"Unexpected {type(error).__name__}: {error}"}, 500)
 
 

@@ -133,8 +133,8 @@ class Session:
 
     def estimate(self, request: dict[str, Any]) -> Task:
         """Begin to estimate how long a run would take."""
-        settings = self._settings(request)
-        return self.workers.start("estimate", {**settings, "rows": self.table["rows"], "source": self._source})
+        settings, rows = self._settings(request), (self.table or {})["rows"]
+        return self.workers.start("estimate", {**settings, "rows": rows, "source": self._source})
 
     def run(self, request: dict[str, Any]) -> Run:
         """Begin to learn a graph."""
@@ -195,7 +195,7 @@ class Session:
 
     def _check_names(self, knowledge: Knowledge, columns: Iterable[str]) -> None:
         names = list(columns)
-        if len(names) and knowledge != Knowledge():
+        if names and knowledge != Knowledge():
             knowledge.resolve(names)
 
 

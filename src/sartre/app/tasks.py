@@ -46,7 +46,7 @@ def estimate(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
     begin("Estimating the time")
     found = plan(build_model(_asked(arguments)), (arguments["rows"], len(arguments["columns"])))
     total = found.total
-    known = total.seconds == total.seconds  # noqa: PLR0124 - NaN: nothing is known about a method
+    known = not np.isnan(total.seconds)  # nothing is known about some methods
     return {
         "seconds": total.seconds if known else None,
         "range": f"{duration(total.low)} to {duration(total.high)}" if known else "not known",

@@ -64,6 +64,7 @@ def _read(waiting: queue.SimpleQueue[str]) -> None:
 
 def _do(work: Callable[[Callable[[str], None]], Any], channel: _Channel) -> None:
     """Do one task and tell its result, or in one sentence why there is none."""
+
     def warn(message: Warning | str, *_: object, **__: object) -> None:
         channel.tell(warning=" ".join(str(message).split()))
 

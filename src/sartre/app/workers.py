@@ -11,8 +11,10 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 STATES = ("running", "done", "failed", "cancelled")
 
@@ -49,7 +51,7 @@ class _Process:
     """One process, and the thread that reads what it answers."""
 
     def __init__(self, folder: Path) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own module, without a shell
+        self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "sartre.app.worker"],  # -P: never from the current folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -175,4 +177,3 @@ class Workers:
         process = _Process(self._folder)
         self._processes.append(process)
         return process
-

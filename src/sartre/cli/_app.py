@@ -32,11 +32,13 @@ def app(
     """
     with guarded(debug=debug):
         try:
-            from sartre.app.server import serve
+            from sartre.app.serving import serve
         except ModuleNotFoundError as error:
             if error.name not in {"starlette", "uvicorn"}:
                 raise
-            raise ImportError('The page needs Starlette and uvicorn; install them with `pip install "sartre[app]"`.') from None
+            raise ImportError(
+                'The page needs Starlette and uvicorn; install them with `pip install "sartre[app]"`.'
+            ) from None
         if table is not None:
             _check_table(table)
         serve(table, port, lambda address: _tell(address, browser=browser))
