@@ -30,6 +30,7 @@ ROOMS = [  # each may import from itself and from those before it
     "discovery",
     "report",
     "plan",
+    "saving",
     "metrics",
     "simulate",
     "datasets",
@@ -44,6 +45,8 @@ BESIDE = {  # packages outside the method: they import only a few others, and th
 LATE = {  # imports inside functions that do not point back: they are slow and seldom needed
     ("discovery", "plan"),
     ("discovery", "report"),
+    ("discovery", "saving"),
+    ("graph", "report"),
     ("app", "app"),  # the address is printed before the library is loaded
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

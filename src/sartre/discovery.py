@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -11,40 +11,58 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from sartre.compute.progress import progress
 from sartre.data.batches import MISSING_IN_BATCHES
 from sartre.data.checks import MIN_ROWS, as_table
 from sartre.data.missing import read_table
 from sartre.data.read_design import named_columns, with_design
 from sartre.data.row_design import check_rows_left, without_columns
 from sartre.data.row_source import Survey, survey, survey_of_table
-from sartre.data.table import Table
 from sartre.evidence.diagnostics import Diagnostics, diagnose
 from sartre.evidence.directions import direction_columns
 from sartre.evidence.environments import environments_table
+from sartre.evidence.shapes import edge_shapes
 from sartre.knowledge.knowledge import constraints
 from sartre.learning import DiscoveryRun
 from sartre.order import OrderSearch
 from sartre.prune import SARTRE
 from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
 from sartre.scm import StructuralModel, seen_interventions
-from sartre.scm.alternatives import OpenDirections
-from sartre.settings import check_bool, check_choice, check_jobs_and_seed, listed, sample_seed, seed_of
-from sartre.steps import ORDERER, PRUNER, check_step, findings_of, fresh, tags_of, with_defaults
+from sartre.scm.learnt import learnt_model, open_directions
+from sartre.settings import check_bool, check_choice, check_jobs_and_seed, check_number, listed, sample_seed, seed_of
+from sartre.steps import (
+    ORDERER,
+    PRUNER,
+    check_step,
+    findings_of,
+    fresh,
+    rows_of_fit,
+    set_by_fit,
+    tags_of,
+    with_defaults,
+)
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import pandas as pd
+    from numpy.typing import NDArray
 
+    from sartre.data.table import Table
     from sartre.evidence.stability import Stability
+    from sartre.graph.dag import Dag
+    from sartre.graph.pdag import Pdag
     from sartre.knowledge.knowledge import Knowledge
     from sartre.plan import Plan
     from sartre.settings import RandomState
     from sartre.steps import Mechanism
 
-COMPUTED_LATER = ("scm_", "seen_interventions_", "diagnostics_", "_mechanisms")  # on first access
+COMPUTED_LATER = ("edges_", "scm_", "seen_interventions_", "diagnostics_", "_mechanisms")  # on first access
+ONLY_LOADED = ("_scm_refusal", "_environments", "remarks_")  # of a model that was read from a file
 
 
 class CausalDiscovery(BaseEstimator):
@@ -64,6 +82,8 @@ class CausalDiscovery(BaseEstimator):
         How to treat missing values; see the notes below.
     directions : bool
         Whether to weigh how much the data say about the direction of each edge.
+    verbose : int
+        With 1, `fit` shows its progress, in terminals and notebooks; with 0, nothing is printed.
     n_jobs, random_state : optional
         Passed on to every step that has such a setting and leaves it at None. More jobs pay with many rows or targets
         (`SARTRE` and `CAMPruning` fit targets in threads); the default order hardly uses them.
@@ -83,7 +103,9 @@ class CausalDiscovery(BaseEstimator):
         ``direction_evidence`` is the log likelihood, in nats, that the best order with the edge turned would lose (more
         than 4 decide), and ``direction_confidence`` how likely the direction is right if the model is. Unchecked are
         categories, columns with missing values (imputed ones too) or fewer than ten distinct values, and tables of more
-        than 100 columns.
+        than 100 columns. ``shape`` says how the target follows the source, the other causes held fixed: ``"rising"``,
+        ``"falling"``, ``"U-shaped"``, ``"inverted U"``, ``"wavy"`` (more turns), ``"flat"`` (it acts with other causes
+        only) or, for categories, ``"by level"``. It is computed on first access.
     pdag_ : Pdag
         The graph with arrows where directions are decided or known, and lines elsewhere.
     environment_effects_ : DataFrame or None
@@ -145,6 +167,17 @@ class CausalDiscovery(BaseEstimator):
       river -> flood
     """
 
+    graph_: Dag = set_by_fit()
+    order_: NDArray[np.intp] = set_by_fit()
+    adjacency_matrix_: NDArray[np.uint8] = set_by_fit()
+    pdag_: Pdag = set_by_fit()
+    environment_effects_: pd.DataFrame | None = set_by_fit()
+    order_step_: Any = set_by_fit()
+    prune_step_: Any = set_by_fit()
+    rows_seen_: dict[str, int] = set_by_fit()
+    fit_seconds_: float = set_by_fit()
+    _table: Table = rows_of_fit()
+
     def __init__(
         self,
         order: Any = None,
@@ -153,6 +186,7 @@ class CausalDiscovery(BaseEstimator):
         knowledge: Knowledge | None = None,
         missing: str = "error",
         directions: bool = True,
+        verbose: int = 0,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -161,6 +195,7 @@ class CausalDiscovery(BaseEstimator):
         self.knowledge = knowledge
         self.missing = missing
         self.directions = directions
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -215,7 +250,7 @@ class CausalDiscovery(BaseEstimator):
         data: Table | Survey = table
         if table.is_long and tags_of(self.pruner()).takes_row_source:
             data = survey_of_table(table, sample_seed("CausalDiscovery", self.random_state))
-        with _all_or_nothing(self):
+        with _all_or_nothing(self), self._progress():
             self._named = named_columns(environment, groups)
             return self._learn(data, table, seed, start)
 
@@ -254,13 +289,17 @@ class CausalDiscovery(BaseEstimator):
                 "The 'prune' parameter of CausalDiscovery must be a pruner with the tag 'takes_row_source' for "
                 f"fit_batches. Got {self.prune!r} instead. Use SARTRE, or fit a sample of the rows."
             )
-        found = survey(source, sample_seed("CausalDiscovery", self.random_state), self.missing)
+        with self._progress("Reading the rows"):
+            found = survey(source, sample_seed("CausalDiscovery", self.random_state), self.missing)
         as_table(found.sample, min_columns=2)
         whole = found.whole()
         if whole is not None:
             return self.fit(whole)
-        with _all_or_nothing(self):
+        with _all_or_nothing(self), self._progress():
             return self._learn(found, found.sample, 0, start)
+
+    def _progress(self, first: str = "Learning the order") -> AbstractContextManager[Any]:
+        return progress(first) if self.verbose else nullcontext()
 
     def orderer(self) -> Any:
         """Return the orderer, or the default one if none is set."""
@@ -288,12 +327,13 @@ class CausalDiscovery(BaseEstimator):
         """Refuse invalid settings before any work is done; the steps check their own."""
         check_jobs_and_seed(self)
         check_bool("CausalDiscovery", "directions", self.directions)
+        check_number("CausalDiscovery", "verbose", self.verbose, low=0, integer=True)
         check_step("CausalDiscovery", "order", self.order, ORDERER)
         check_step("CausalDiscovery", "prune", self.prune, PRUNER)
 
     def _learn(self, data: Table | Survey, table: Table, seed: int, start: float) -> CausalDiscovery:
         """Order, then prune, then describe. The orderer sees the sample of a survey; `table` is kept for later use."""
-        for name in COMPUTED_LATER:  # results of an earlier fit are discarded
+        for name in (*COMPUTED_LATER, *ONLY_LOADED):  # results of an earlier fit are discarded
             self.__dict__.pop(name, None)
         settings = {"n_jobs": self.n_jobs, "random_state": self.random_state}
         steps = fresh(self.orderer(), **settings), fresh(self.pruner(), **settings)
@@ -301,12 +341,38 @@ class CausalDiscovery(BaseEstimator):
         run.learn(data, table, seed)
         self.order_step_, self.order_, self.prune_step_ = run.order_step, run.order, run.prune_step
         self.graph_, self.pdag_, self.adjacency_matrix_ = run.graph, run.pdag, run.prune_step.adjacency_matrix_
-        self.edges_, self.environment_effects_ = run.edges, run.environment_effects
+        self._edges, self.environment_effects_ = run.edges, run.environment_effects
         self._table = run.rows_of_mechanisms(table)
         seen = findings_of(self.prune_step_).rows_seen or {"prune": len(table.values)}
         self.rows_seen_ = {"order": len(data.sample.values), **seen}
         self.fit_seconds_ = perf_counter() - start
         return self
+
+    def _repr_svg_(self) -> str | None:
+        """Return the learnt graph as a picture; None before the fit."""
+        from sartre.report.svg import model_svg  # noqa: PLC0415 - drawing is a layer above learning
+
+        return model_svg(self) if hasattr(self, "graph_") else None
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **settings: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**settings)
+        return bundle | {"text/html": self._html_repr()} if "text/html" in bundle else bundle
+
+    def __dir__(self) -> Iterable[str]:
+        return object.__dir__(self)  # scikit-learn's asks for every attribute, and so computes those that come later
+
+    def _html_repr(self) -> str:
+        """Return what a notebook shows: the learnt graph or, before the fit, the settings."""
+        from sartre.report.svg import in_page  # noqa: PLC0415 - drawing is a layer above learning
+
+        if not hasattr(self, "graph_"):
+            return estimator_html_repr(self)
+        n_lines = len(self.pdag_.lines)
+        lines = f", {n_lines} without a decided direction (dashed)" if n_lines else ""
+        return in_page(self._repr_svg_() or "", f"{self.graph_.n_edges} edges{lines}, learnt by {self!r}")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Read a pickle; those from before directions were weighed know only the directions of a given order."""
@@ -362,7 +428,9 @@ class CausalDiscovery(BaseEstimator):
         ([('x0', 'x1')], [2.0])
         """
         check_is_fitted(self, "graph_")
-        table = self._table if X is None else self._read_again(X)
+        if X is None:
+            return self._mechanisms
+        table = self._read_again(X)
         table = replace(table, design=self._table.design) if table.shape == self._table.shape else table
         if np.array_equal(table.values, self._table.values, equal_nan=True):
             return self._mechanisms
@@ -383,6 +451,13 @@ class CausalDiscovery(BaseEstimator):
     def _mechanisms(self) -> dict[str, Mechanism]:
         findings = findings_of(self.prune_step_)
         return fit_mechanisms(self._table, self.graph_, findings.pairs(), findings.mechanisms)
+
+    @cached_property
+    def edges_(self) -> pd.DataFrame:
+        """The edges with the evidence for each, and with the shapes of their functions."""
+        check_is_fitted(self, "graph_")
+        shapes = edge_shapes(self._edges, self.graph_, self._table, self.mechanisms())
+        return self._edges.assign(shape=np.array(shapes, dtype=object))
 
     @cached_property
     def diagnostics_(self) -> Diagnostics:
@@ -408,25 +483,19 @@ class CausalDiscovery(BaseEstimator):
         StructuralModel: 2 variables, 1 edges, 0 pairs
         """
         check_is_fitted(self, "graph_")
-        table = self._table
-        odd = sorted({*table.nominal, *np.flatnonzero(table.missing.any(axis=0)).tolist()})
-        if odd:
-            names = listed(table.names[j] for j in odd)
-            raise ValueError(
-                "A structural model needs numeric columns without missing values. Got categories or missing values in "
-                f"{names}. Leave these columns out, or code and impute them before 'fit'."
-            )
+        if hasattr(self, "_scm_refusal"):  # a saved model had none
+            raise ValueError(self._scm_refusal)
+        known = constraints(self, self.graph_.names)
+        directions = open_directions(self.graph_, self.edges_, known)
         pairs = findings_of(self.prune_step_).pairs()
-        open_edges = (self.edges_[self.edges_["direction"] == state] for state in ("undecided", "unchecked"))
-        undecided, unchecked = (tuple(zip(edges["source"], edges["target"], strict=True)) for edges in open_edges)
-        directions = OpenDirections(self.graph_, undecided, unchecked, constraints(self, table.names))
-        numbers = Table(table.values, table.names, design=table.design)
-        return StructuralModel.of_mechanisms(numbers, self.graph_, self.mechanisms(), pairs, directions)
+        return learnt_model(self._table, self.graph_, self.mechanisms(), pairs, directions)
 
     @property
     def environments_(self) -> pd.DataFrame | None:
         """The environments: their rows, and what was acted on in them; None without environments."""
         check_is_fitted(self, "graph_")
+        if hasattr(self, "_environments"):
+            return self._environments
         return environments_table(self._table.design, self._table.names, getattr(self, "environment_effects_", None))
 
     @cached_property

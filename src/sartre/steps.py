@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 ORDERER = "an orderer such as SCORE(), or FixedOrder([...]) for a known order"
 PRUNER = "a pruner such as SARTRE()"
+WITHOUT_ROWS = (
+    "This needs the rows that the model was fitted to, and the file that it was read from does not hold them. Save it "
+    "with include_rows=True, or fit it again."
+)
 
 
 class Cost(NamedTuple):
@@ -223,10 +228,69 @@ def for_resamples(model: Any) -> Any:
     model = clone(model)
     if "directions" in model.get_params(deep=False):
         model.set_params(directions=False)  # nobody asks for those of a resample
+    if "verbose" in model.get_params(deep=False):
+        model.set_params(verbose=0)
     if hasattr(model, "pruner"):
         model.set_params(prune=model.pruner())
     steps = {name: step for name, step in model.get_params().items() if hasattr(step, "for_resamples")}
     return model.set_params(**{name: step.for_resamples() for name, step in steps.items()})
+
+
+class _SetByFit:
+    """An attribute that only a fitted estimator has: `fit` sets it, and until then it raises ``NotFittedError``."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, estimator: Any, owner: type) -> Any:
+        if estimator is None:
+            return self
+        raise NotFittedError(
+            f"'{self._name}' of {owner.__name__} exists once the model is fitted. Call 'fit' with a table first."
+        )
+
+
+def set_by_fit() -> Any:
+    """Return what stands for an attribute in the class of an estimator until `fit` sets it.
+
+    ``hasattr`` is false until then, as the error is an ``AttributeError`` too.
+
+    Examples
+    --------
+    >>> class Mean:
+    ...     mean_ = set_by_fit()
+    >>> hasattr(Mean(), "mean_")
+    False
+    >>> Mean().mean_
+    Traceback (most recent call last):
+    sklearn.exceptions.NotFittedError: 'mean_' of Mean exists once the model is fitted. Call 'fit' with a table first.
+    """
+    return _SetByFit()
+
+
+class _RowsOfFit(_SetByFit):
+    """The rows that a model was fitted to: without them, a model that was read from a file says so."""
+
+    def __get__(self, estimator: Any, owner: type) -> Any:
+        if estimator is None or not hasattr(estimator, "graph_"):
+            return super().__get__(estimator, owner)
+        raise ValueError(WITHOUT_ROWS)
+
+
+def rows_of_fit() -> Any:
+    """Return what stands for the rows in the class of a model until `fit` keeps them.
+
+    Examples
+    --------
+    >>> class Loaded:
+    ...     graph_ = "a -> b"
+    ...     rows = rows_of_fit()
+    >>> Loaded().rows
+    Traceback (most recent call last):
+    ValueError: This needs the rows that the model was fitted to, and the file that it was read from does not hold them.
+    Save it with include_rows=True, or fit it again.
+    """
+    return _RowsOfFit()
 
 
 def with_defaults(kind: type, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def test_no_name_of_an_upload_is_a_path(restored):
 
 def test_a_path_from_the_browser_reads_nothing(program):
     run = program.run(
-        source="/etc/passwd", run="/tmp", table="/etc/passwd", out_folder="/tmp", order_file="/etc/passwd"
+        source="/etc/passwd", run="/root", table="/etc/passwd", out_folder="/root", order_file="/etc/passwd"
     )
     assert run["state"] == "done"
     assert "passwd" not in json.dumps(run)

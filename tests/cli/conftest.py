@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
-from sartre.cli import _console
+from sartre.compute import progress
 
 
 @pytest.fixture(autouse=True)
@@ -13,7 +13,7 @@ def folder(tmp_path, monkeypatch):
     """Work in an empty folder, on a wide terminal, without progress lines, on one core (other tests run too)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(_console, "SECONDS_BETWEEN_LINES", 600)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 600)
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # for the processes that a test starts
     with threadpool_limits(1):
         yield tmp_path

@@ -191,8 +191,9 @@ def test_ctrl_c_stops_a_long_comparison(folder):
     full = Dag(np.triu(np.ones((200, 200)), 1))  # its oset AID takes two minutes
     full.write(folder / "full.json")
     code = (
-        "from sartre.cli import _console, _evaluate, main\n"
-        "_console.SECONDS_BETWEEN_LINES, _evaluate.MOST_OSET_STEPS = 0.05, 1e99\n"
+        "from sartre.cli import _evaluate, main\n"
+        "from sartre.compute import progress\n"
+        "progress.SECONDS_BETWEEN_LINES, _evaluate.MOST_OSET_STEPS = 0.05, 1e99\n"
         "main()"
     )
     command = [sys.executable, "-c", code, "evaluate", "full.json", "full.json"]

@@ -20,6 +20,8 @@ from rich.console import Console
 
 from sartre import CausalDiscovery, Dag, __version__
 from sartre.cli import _console
+from sartre.compute import progress
+from sartre.compute.progress import Bar, ProgressHandler
 
 # Progress
 
@@ -40,7 +42,7 @@ def chatty(monkeypatch):
 
 def test_without_a_terminal_progress_is_a_plain_line_now_and_then(table, chatty, monkeypatch):  # noqa: ARG001
     assert run("discover", table).stderr == "Reading water.csv\nWarning: odd data\n"
-    monkeypatch.setattr(_console, "SECONDS_BETWEEN_LINES", 0.01)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.01)
     lines = run("discover", table).stderr.splitlines()
     assert lines[0] == "Reading water.csv"
     assert "order: 1 of 3 [b]leaves[/b] (0 s)" in lines
@@ -100,7 +102,7 @@ def test_the_command_works_as_a_process_of_its_own(table, folder):
 
 def test_ctrl_c_stops_a_process_with_130_and_writes_nothing(folder):
     pd.DataFrame(np.random.default_rng(0).normal(size=(1500, 20))).add_prefix("v").to_csv("big.csv", index=False)
-    code = "from sartre.cli import _console, main; _console.SECONDS_BETWEEN_LINES = 0.05; main()"
+    code = "from sartre.cli import main; from sartre.compute import progress; progress.SECONDS_BETWEEN_LINES = 0.05; main()"
     command = [sys.executable, "-c", code, "discover", "big.csv", "--out", "new"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stderr is not None
@@ -186,7 +188,7 @@ def test_a_stability_selection_shows_only_its_own_messages():
     class View:
         show = shown.append
 
-    handler = _console._Handler(View())
+    handler = ProgressHandler(View())
     for name, text in [
         ("order.score", "a"),
         ("evidence.stability", "b"),
@@ -200,7 +202,7 @@ def test_a_stability_selection_shows_only_its_own_messages():
 
 
 def test_a_bar_follows_the_counts_of_the_messages_and_restarts_for_every_stage():
-    bar = _console._Bar()
+    bar = Bar(Console(stderr=True))
     for text, expected in [("Reading a.csv", (0, None)), ("order: 3 of 20 leaves", (3, 20)), ("prune: 1 of 9", (1, 9))]:
         bar.show(text)
         (task,) = bar._bar.tasks
@@ -252,6 +254,6 @@ def test_control_characters_in_errors_and_progress_are_shown_escaped(folder):
     assert result.exit_code == 2
     assert "The edge a\\x1b[2J -> c names 'c'" in result.stderr
     assert "\x1b" not in result.stderr
-    bar = _console._Bar()
+    bar = Bar(Console(stderr=True))
     bar.show("Reading \x1b[2J.csv")
     assert bar._bar.tasks[0].description == "Reading \\x1b[2J.csv"

@@ -78,7 +78,7 @@ def test_many_minimal_sets_are_listed_up_to_a_limit_and_all_are_valid():
 
 def test_wrong_names_are_refused():
     dag = Dag.from_edges([("a", "b")])
-    with pytest.raises(ValueError, match="must be different. Got 'a' for both"):
+    with pytest.raises(ValueError, match=r"must be different\. Got 'a' for both"):
         dag.adjustment_sets("a", "a")
     with pytest.raises(ValueError, match="'z' is not a variable"):
         dag.adjustment_sets("a", "b", observed=["z"])

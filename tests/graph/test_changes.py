@@ -74,7 +74,7 @@ def test_a_difference_is_read_at_a_glance():
         "  + lone -> c",
         "  a -> b is b -> a",
     ]
-    with pytest.raises(TypeError, match="'other' must be a Dag. Got str"):
+    with pytest.raises(TypeError, match=r"'other' must be a Dag\. Got str"):
         CHAIN.difference("a -> b")
 
 

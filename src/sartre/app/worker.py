@@ -16,7 +16,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from sartre.cli._console import ProgressHandler, described
+from sartre.cli._console import described
+from sartre.compute.progress import ProgressHandler
 
 
 class _Channel:
@@ -39,6 +40,12 @@ class _Progress:
 
     def __init__(self, channel: _Channel) -> None:
         self._channel = channel
+
+    def start(self, text: str) -> None:
+        self.show(text)
+
+    def stop(self) -> None:
+        pass
 
     def show(self, text: str) -> None:
         self._channel.tell(progress=text)

@@ -453,6 +453,18 @@ class Dag:
     def __len__(self) -> int:
         return len(self._names)
 
+    def _repr_svg_(self) -> str:
+        """Return the graph as a picture."""
+        from sartre.report.svg import dag_svg  # noqa: PLC0415 - drawing is a layer above graphs
+
+        return dag_svg(self)
+
+    def _repr_html_(self) -> str:
+        """Return the picture as a notebook shows it."""
+        from sartre.report.svg import in_page  # noqa: PLC0415 - drawing is a layer above graphs
+
+        return in_page(self._repr_svg_(), f"Dag: {len(self)} variables, {self.n_edges} edges")
+
     def __repr__(self) -> str:
         lines = [f"Dag: {len(self)} variables, {self.n_edges} edges"]
         lines += [f"  {source} -> {target}" for source, target in self.edges[:_REPR_EDGES]]

@@ -212,9 +212,23 @@ class Pdag:
     def __hash__(self) -> int:
         return hash((frozenset(self._names), frozenset(self._both_ways())))
 
+    def _repr_svg_(self) -> str:
+        """Return the graph as a picture; lines are dashed."""
+        from sartre.report.svg import pdag_svg  # noqa: PLC0415 - drawing is a layer above graphs
+
+        return pdag_svg(self)
+
+    def _repr_html_(self) -> str:
+        """Return the picture as a notebook shows it."""
+        from sartre.report.svg import in_page  # noqa: PLC0415 - drawing is a layer above graphs
+
+        return in_page(self._repr_svg_(), self._head())
+
+    def _head(self) -> str:
+        return f"Pdag: {len(self)} variables, {len(self._arrows)} arrows, {len(self._lines)} lines"
+
     def __repr__(self) -> str:
         edges = [f"  {a} -> {b}" for a, b in self._arrows] + [f"  {a} -- {b}" for a, b in self._lines]
         rest = len(edges) - _REPR_EDGES
         more = [f"  ... and {rest} more"] if rest > 0 else []
-        head = f"Pdag: {len(self)} variables, {len(self._arrows)} arrows, {len(self._lines)} lines"
-        return "\n".join([head, *edges[:_REPR_EDGES], *more])
+        return "\n".join([self._head(), *edges[:_REPR_EDGES], *more])

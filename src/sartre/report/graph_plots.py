@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.patches import FancyBboxPatch
@@ -23,9 +23,38 @@ if TYPE_CHECKING:
     from sartre.graph.dag import Dag
 
 FONT = 10.0  # points, if there is space
-_HEIGHT = 0.34  # height of a box; all lengths of a drawing are in inches
+HEIGHT = 0.34  # height of a box; all lengths of a drawing are in inches
 _LAYER = 0.9  # distance between layers
 _PORT = 0.16  # distance between two edges that end at the same box
+
+
+class Placed(NamedTuple):
+    """A drawing in inches, y upwards: centres of the boxes, points of the edges, and the corners of the whole."""
+
+    places: NDArray[np.float64]
+    routes: list[NDArray[np.float64]]
+    width: float
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def placed(dag: Dag) -> Placed:
+    """Place boxes as wide as the longest name, in layers, and the edges between them.
+
+    Examples
+    --------
+    >>> from sartre import Dag
+    >>> placed(Dag.from_edges([("rain", "wet")])).places.tolist()
+    [[0.0, -0.0], [0.0, -0.9]]
+    """
+    layout = layered(dag)
+    width = 0.095 * max([4, *(len(short(name)) for name in dag.names)]) + 0.2
+    scale = np.array([width + 0.2, -_LAYER])
+    places = layout.positions * scale
+    routes = [route * scale for route in layout.routes]
+    low, high = _corners(np.vstack([places, *routes, np.zeros((1, 2))]), (width / 2 + 0.1, HEIGHT / 2 + 0.1))
+    _spread_ports(dag.edges, routes, width)
+    return Placed(places, routes, width, low, high)
 
 
 def plot_graph(dag: Dag, edges: pd.DataFrame | None = None, *, ax: Axes | None = None) -> Axes:
@@ -45,27 +74,21 @@ def plot_graph(dag: Dag, edges: pd.DataFrame | None = None, *, ax: Axes | None =
     >>> sorted(text.get_text() for text in ax.texts)
     ['rain', 'sprinkler', 'wet']
     """
-    layout = layered(dag)
-    width = 0.095 * max([4, *(len(short(name)) for name in dag.names)]) + 0.2
-    scale = np.array([width + 0.2, -_LAYER])
-    places = layout.positions * scale
-    routes = [route * scale for route in layout.routes]
-    low, high = _corners(np.vstack([places, *routes, np.zeros((1, 2))]), (width / 2 + 0.1, _HEIGHT / 2 + 0.1))
+    places, routes, width, low, high = placed(dag)
     size = high - low
     if ax is None:
         ax = new_axes(None, (max(2.0, size[0]), max(1.0, size[1])))
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.set_axis_off()
     known, loose = strengths(edges), undecided(edges)
-    _spread_ports(dag.edges, routes, width)
     for edge, route in zip(dag.edges, routes, strict=True):
         draw_edge(ax, _bent(route), known.get(edge), arrow=edge not in loose)
     window = ax.get_window_extent()
     inch = min(window.width / size[0], window.height / size[1]) / ax.figure.dpi
     for name, (x, y) in zip(dag.names, places, strict=True):
-        corner = (x - width / 2 + 0.08, y - _HEIGHT / 2 + 0.08)
+        corner = (x - width / 2 + 0.08, y - HEIGHT / 2 + 0.08)
         style = "round,pad=0.08"
-        ax.add_patch(FancyBboxPatch(corner, width - 0.16, _HEIGHT - 0.16, style, fc=PALE, ec=RIM, zorder=2.5))
+        ax.add_patch(FancyBboxPatch(corner, width - 0.16, HEIGHT - 0.16, style, fc=PALE, ec=RIM, zorder=2.5))
         ax.text(x, y, short(name), ha="center", va="center", size=FONT * min(1.0, inch), zorder=3, **PLAIN)
     return ax
 
@@ -122,7 +145,7 @@ def _spread_ports(edges: list[tuple[str, str]], routes: list[NDArray[np.float64]
             step = min(_PORT, (width - 0.2) / len(group))
             group.sort(key=lambda route: route[toward, 0])
             for rank, route in enumerate(group):
-                route[end] += (rank - (len(group) - 1) / 2) * step, down * _HEIGHT / 2
+                route[end] += (rank - (len(group) - 1) / 2) * step, down * HEIGHT / 2
 
 
 def _bent(route: NDArray[np.float64]) -> Path:
