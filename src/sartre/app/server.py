@@ -21,6 +21,7 @@ from sartre.app.script import script
 from sartre.app.security import Guard
 from sartre.app.session import KNOWLEDGE_FILE, Session
 from sartre.graph.dag import Dag
+from sartre.report.assets import graph_script, graph_style, script_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
 
 MOST_UPLOADED = 2 * 2**30  # bytes of a table
 MOST_SAID = 8 * 2**20  # bytes of any other request: names of 100,000 columns fit
+_OF_THE_REPORT: dict[str, Callable[[], str]] = {
+    "graph.js": graph_script,
+    "graph.css": graph_style,
+    "charts.js": lambda: script_of("charts.js"),
+    "panel.js": lambda: script_of("panel.js"),
+}
 _PLAIN_NAME = re.compile(r"[a-z_]+\.[a-z]+")
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
@@ -258,9 +265,10 @@ async def _told(_: Request, error: Exception) -> Response:
 
 
 def _own_file(name: str) -> bytes:
-    """Return a file of the page; the graph and what it needs are the report's."""
-    for package in ("sartre.app", "sartre.report"):
-        place = files(package).joinpath("static" if package == "sartre.app" else "", name)
-        if place.is_file():
-            return place.read_bytes()
-    raise HTTPException(404, "There is no such file.")
+    """Return a file of the page; the graph and the panel of an edge are the report's."""
+    if name in _OF_THE_REPORT:
+        return _OF_THE_REPORT[name]().encode()
+    place = files("sartre.app").joinpath("static", name)
+    if not place.is_file():
+        raise HTTPException(404, "There is no such file.")
+    return place.read_bytes()

@@ -126,7 +126,7 @@ function diagnostics(data) {
 }
 
 function pickEdge(k) {
-  picked = () => byId("edge").replaceChildren(...edgePanel(shown, shown.edges[k]));
+  picked = () => byId("edge").replaceChildren(...edgePanel(shown, k));
   picked();
   view?.select?.({ edge: k });
   for (const element of byId("edges").querySelectorAll("[data-edge]")) element.classList.toggle("chosen", Number(element.dataset.edge) === k);
