@@ -5,9 +5,11 @@ from pathlib import Path
 
 import sartre
 from sartre.datasets import load_sachs
+from sartre.report.assets import PAGE_SCRIPTS, PAGE_STYLES
 
 X, _ = load_sachs()
 assert "site-packages" in Path(sartre.__file__).parts, f"this is not the wheel: {sartre.__file__}"
 assert sartre.CausalDiscovery(random_state=0).fit(X.iloc[:200, :4]).graph_.names == list(X.columns[:4])
 page = files("sartre.report")
-assert all((page / name).is_file() for name in ("page.html", "page.css", "page.js")), "the report's page is missing"
+needed = ("page.html", *PAGE_SCRIPTS, *PAGE_STYLES)
+assert all((page / name).is_file() for name in needed), "the report's page is missing"

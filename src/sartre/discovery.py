@@ -513,6 +513,8 @@ class CausalDiscovery(BaseEstimator):
         *,
         stability: Stability | None = None,
         include_data: bool = True,
+        title: str | None = None,
+        command: str | None = None,
     ) -> None:
         """Write a report of the fitted model as one HTML file; `sartre.report.write_report` says what it contains.
 
@@ -527,6 +529,8 @@ class CausalDiscovery(BaseEstimator):
             path,
             stability=stability,
             include_data=include_data,
+            title=title,
+            command=command,
         )
 
 

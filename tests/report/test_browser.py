@@ -79,8 +79,8 @@ def opened(browser, tmp_path):
 
 def test_it_opens_from_disk_without_an_error_or_a_request(opened, model, table, found):
     page = opened(model, table, stability=found)
-    assert len(page.all("#scroll .edge")) == model.graph_.n_edges
-    assert len(page.all("#scroll .node")) == len(table.columns)
+    assert len(page.all("#drawing .edge")) == model.graph_.n_edges
+    assert len(page.all("#drawing .node")) == len(table.columns)
     assert page.complaints() == []
     assert [url for url in page.requests() if not url.startswith("file:")] == []
 
@@ -88,7 +88,7 @@ def test_it_opens_from_disk_without_an_error_or_a_request(opened, model, table, 
 def test_an_edge_that_is_clicked_or_focused_shows_its_function(opened, model, table):
     page = opened(model, table)
     titles = set()
-    for k, edge in enumerate(page.all("#scroll .edge")):
+    for k, edge in enumerate(page.all("#drawing .edge")):
         name = page.run("return arguments[0].querySelector('title').textContent", edge)
         page.run("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", edge)
         assert page.one("#panel h3").text == name
@@ -97,7 +97,7 @@ def test_an_edge_that_is_clicked_or_focused_shows_its_function(opened, model, ta
         assert page.run("return arguments[0].classList.contains('chosen')", edge)
         titles.add(name)
         assert len(titles) == k + 1
-    second = page.all("#scroll .edge")[1]
+    second = page.all("#drawing .edge")[1]
     enter = "arguments[0].dispatchEvent(new MouseEvent('mouseenter'))"
     kept = page.one("#panel h3").text
     page.run(enter, second)
@@ -105,14 +105,14 @@ def test_an_edge_that_is_clicked_or_focused_shows_its_function(opened, model, ta
     page.driver.find_element("css selector", "body").send_keys("\ue00c")  # escape releases it
     page.run(enter, second)
     assert page.one("#panel h3").text == page.run("return arguments[0].querySelector('title').textContent", second)
-    first = page.all("#scroll .edge")[0]
+    first = page.all("#drawing .edge")[0]
     page.run("arguments[0].focus()", first)
     assert page.one("#panel h3").text == page.run("return arguments[0].querySelector('title').textContent", first)
 
 
 def test_a_pointer_finds_an_edge(opened, model, table):
     page = opened(model, table)
-    last = page.all("#scroll .edge")[-1]
+    last = page.all("#drawing .edge")[-1]
     place = page.run(
         """const line = arguments[0].querySelector('.line');
         const at = line.getPointAtLength(line.getTotalLength() / 2).matrixTransform(line.getScreenCTM());
@@ -128,7 +128,7 @@ def test_two_causes_that_act_together_have_a_heat_map(opened, model, table):
     page = opened(model, table)
     pair = model.prune_step_.interactions_.iloc[0]
     page.run(
-        """[...document.querySelectorAll('#scroll .edge')].find(
+        """[...document.querySelectorAll('#drawing .edge')].find(
         edge => edge.querySelector('title').textContent === arguments[0]
         ).dispatchEvent(new MouseEvent('click', {bubbles: true}))""",
         f"{pair['first']} → {pair['target']}",
@@ -168,35 +168,35 @@ def test_undecided_arrows_are_dashed_lines_without_a_head(opened):
     page = opened(CausalDiscovery(random_state=0).fit(chain), chain)
     assert len(page.all(".edge .open")) == 2
     assert page.all(".edge .arrow") == []
-    assert "the data do not decide the direction" in page.one("#legend").text
+    assert "the data do not decide the direction" in page.one(".legend").text
     assert " — " in page.one("#panel h3").text
     assert set(page.column(3)) == {"undecided"}
     known = CausalDiscovery(FixedOrder(["a", "b", "c"])).fit(chain)
     page = opened(known, chain)
     assert page.all(".edge .open") == []
     assert len(page.all(".edge .arrow")) == 2
-    assert "do not decide" not in page.one("#legend").text
+    assert "do not decide" not in page.one(".legend").text
 
 
 def test_search_finds_a_variable_among_500(opened, large):
     X, fitted = large
     page = opened(fitted, X)
     source, target = fitted.graph_.edges[-1]
-    page.one("#find").send_keys(target)
-    assert page.one("#scroll .node.centre title").get_attribute("textContent") == target
-    assert len(page.all("#scroll .edge")) == len(fitted.graph_.parents(target)) + len(fitted.graph_.children(target))
+    page.one(".find").send_keys(target)
+    assert page.one("#drawing .node.centre title").get_attribute("textContent") == target
+    assert len(page.all("#drawing .edge")) == len(fitted.graph_.parents(target)) + len(fitted.graph_.children(target))
     page.run(
-        """[...document.querySelectorAll('#scroll .node')].find(
+        """[...document.querySelectorAll('#drawing .node')].find(
         node => node.querySelector('title').textContent === arguments[0]
         ).dispatchEvent(new MouseEvent('click', {bubbles: true}))""",
         source,
     )
-    assert page.one("#scroll .node.centre title").get_attribute("textContent") == source
+    assert page.one("#drawing .node.centre title").get_attribute("textContent") == source
     assert page.run("return document.querySelector('#panel .curve') !== null")
     page.run(
-        "const find = document.getElementById('find'); find.value = 'nowhere'; find.dispatchEvent(new Event('input'))"
+        "const find = document.querySelector('.find'); find.value = 'nowhere'; find.dispatchEvent(new Event('input'))"
     )
-    assert "No variable" in page.one("#matches").text
+    assert "No variable" in page.one(".matches").text
     page.one("#search").send_keys(source)
     assert 0 < len(page.column(0)) < fitted.graph_.n_edges
     assert page.complaints() == []
@@ -210,7 +210,7 @@ def test_hostile_names_stay_text(opened, hostile):
     assert sorted(shown) == sorted(X.columns)
     nodes = page.run("return [...document.querySelectorAll('.node title')].map(title => title.textContent)")
     assert sorted(nodes) == sorted(X.columns)
-    for edge in page.all("#scroll .edge"):
+    for edge in page.all("#drawing .edge"):
         page.run("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", edge)
     assert page.run("return document.scripts.length") == 2
     assert page.all("img") == []

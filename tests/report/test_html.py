@@ -12,7 +12,7 @@ from sartre.additive import AdditiveRegressor
 from sartre.order import FixedOrder
 from sartre.prune import CAMPruning
 from sartre.report import write_report
-from sartre.report.html import MAX_ROWS
+from sartre.report.content import MAX_ROWS
 
 SAMPLED = 3000
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 ROW = 7.0  # smallest width, in steps, at which further connected components are placed below
 BEND = 0.3  # width of an edge that passes through a layer, in widths of a node
+BENDS = (
+    3.0  # all such edges of a layer together are at most so wide, or those of a dense graph would push its nodes apart
+)
 WIDTH = 1.5  # width of a layer, relative to the square root of the number of nodes
 SWEEPS = 20
 
@@ -136,7 +139,9 @@ def _narrowed(points: NDArray[np.float64], pairs: list[tuple[int, int]], d: int)
     count = len(points)
     near = coo_array((np.ones(2 * len(links)), np.vstack([links, links[:, ::-1]]).T), shape=(count, count)).tocsr()
     degree = near.sum(axis=1)
-    width = np.where(np.arange(count) < d, 1.0, BEND)
+    _, bends = np.unique(points[d:, 1], return_counts=True)
+    bend = min(BEND, BENDS / bends.max(initial=1))
+    width = np.where(np.arange(count) < d, 1.0, bend)
     rows = [np.flatnonzero(points[:, 1] == layer) for layer in np.unique(points[:, 1])]
     rows = [row[np.argsort(points[row, 0], kind="stable")] for row in rows]
     offsets = [np.cumsum(width[row]) - width[row] / 2 for row in rows]
