@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -111,3 +112,16 @@ def listed(items: Iterable[object], shown: int = 5) -> str:
     texts = [str(item) for item in items]
     rest = len(texts) - shown
     return ", ".join(texts[:shown]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def suggestion(name: str, known: Iterable[object]) -> str:
+    """Return a question that names what is most like a name that is not known, with a space before it, or nothing.
+
+    Examples
+    --------
+    >>> suggestion("incme", ["age", "Income"]), suggestion("snow", ["age", "income"])
+    (" Did you mean 'Income'?", '')
+    """
+    plain = {str(each).casefold(): str(each) for each in known}
+    found = get_close_matches(str(name).casefold(), plain, n=1, cutoff=0.6)
+    return f" Did you mean '{plain[found[0]]}'?" if found else ""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sartre.data.checks import as_table, is_record_batch, read_columns
-from sartre.data.read_arrow import parquet_batches
+from sartre.data.read_file import batches_of
 from sartre.data.table import Table
 from sartre.data.value_checks import LARGEST
 from sartre.settings import check_choice, listed
@@ -28,10 +28,10 @@ class Batches:
     Parameters
     ----------
     source : path, Arrow data, list of tables, or function
-        A Parquet file, or a folder of them (read in the order of their paths); a pyarrow ``Table`` or ``Dataset``; an
-        array or data frame; a list (or anything that can be iterated over twice) of arrays, data frames or record
-        batches; or a function without arguments that returns a fresh iterator over such batches. An iterator itself is
-        refused, because two passes are needed.
+        A Parquet or CSV file, or a folder of Parquet files (read in the order of their paths); a pyarrow ``Table`` or
+        ``Dataset``; an array or data frame; a list (or anything that can be iterated over twice) of arrays, data frames
+        or record batches; or a function without arguments that returns a fresh iterator over such batches. An iterator
+        itself is refused, because two passes are needed.
     missing : "error" or "drop"
         How to treat rows with missing values.
     columns : sequence of names, optional
@@ -109,7 +109,7 @@ class Batches:
 def _opener(source: Any) -> Callable[[], Iterable[Any]]:
     """Return a function that starts a new pass over a source."""
     if isinstance(source, (str, Path)):
-        return lambda: parquet_batches(Path(source), BATCH)
+        return lambda: batches_of(source, BATCH)
     if hasattr(source, "to_batches") and not hasattr(source, "read_next_batch"):  # a pyarrow Table or Dataset
         slowly = {"batch_readahead": 1, "fragment_readahead": 1} if hasattr(source, "scanner") else {}
         size = {"batch_size": BATCH} if slowly else {"max_chunksize": BATCH}

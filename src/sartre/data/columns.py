@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sartre.data.number_text import numbers_in, warn_of_numbers
 from sartre.data.refusals import Kind, Problem, refusal
 
 SAMPLES_PER_LEVEL = 10  # on average; a column with fewer is an id or free text
@@ -32,8 +33,9 @@ class Column(NamedTuple):
 def read_series(column: nw.Series[Any], name: str, *, categories: bool) -> Column:
     """Read a column of a data frame.
 
-    Numbers and booleans are used as numbers. With `categories`, so is an ordered pandas categorical, by its position in
-    the order; other categoricals, enums and text are categories (see `as_category`).
+    Numbers and booleans are used as numbers, and so is text such as ``$1,562.50`` (`sartre.data.number_text`). With
+    `categories`, an ordered pandas categorical is used as a number, by its position in the order; other categoricals,
+    enums and text are categories (see `as_category`).
     """
     kind = column.dtype
     if kind.is_numeric() or kind == nw.Boolean:
@@ -63,6 +65,10 @@ def read_objects(values: NDArray[Any], name: str, *, categories: bool) -> Column
     if not wrong:
         numbers = [np.nan if is_missing(value) else _as_float(value) for value in values]
         return Column(np.array(numbers, dtype=np.float64))
+    read = numbers_in(values)
+    if read is not None:
+        warn_of_numbers({name: (values, read)})
+        return Column(read)
     texts = [row for row in wrong if not _reads_as_number(values[row])]
     if categories and len(texts) == sum(not is_missing(value) for value in values) and _all_text(values[texts]):
         if all(_DATE.fullmatch(text.strip()) for text in values[texts]):

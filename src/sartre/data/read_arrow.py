@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from sartre.data.read_text import MAX_COLUMNS, _check_not_repeated, _too_wide
+from sartre.data.read_text import MAX_COLUMNS, check_not_repeated, too_wide
 
 _ARROW = {".parquet": "Parquet", ".pq": "Parquet", ".feather": "Feather", ".arrow": "Feather"}
-_LARGE = 2**30  # bytes in memory; a larger table is read in batches
+LARGE = 2**30  # bytes in memory; a larger table is read in batches
 
 
 def in_batches(path: str | Path) -> bool:
@@ -19,7 +19,7 @@ def in_batches(path: str | Path) -> bool:
     path = Path(path)
     if path.is_dir():
         return True
-    if _ARROW.get(path.suffix.lower()) != "Parquet" or not path.is_file() or path.stat().st_size < _LARGE // 100:
+    if _ARROW.get(path.suffix.lower()) != "Parquet" or not path.is_file() or path.stat().st_size < LARGE // 100:
         return False
     from pyarrow import ArrowException, parquet  # noqa: PLC0415 - an extra
 
@@ -27,7 +27,7 @@ def in_batches(path: str | Path) -> bool:
         found = parquet.read_metadata(path)
     except (ArrowException, OSError):
         return False  # the file is refused later, when it is read
-    return found.num_rows * found.num_columns * 8 > _LARGE
+    return found.num_rows * found.num_columns * 8 > LARGE
 
 
 def parquet_batches(path: Path, size: int) -> Iterator[Any]:
@@ -47,7 +47,7 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
         for file in files:
             with parquet.ParquetFile(file) as opened:
                 schema = opened.schema_arrow
-                _check_not_repeated(schema.names, file)
+                check_not_repeated(schema.names, file)
                 index = (schema.pandas_metadata or {}).get("index_columns", [])
                 columns = [name for name in schema.names if name not in index]
                 yield from opened.iter_batches(batch_size=size, columns=columns)
@@ -78,8 +78,8 @@ def _read_arrow(path: Path, kind: str, first: int | None = None) -> pd.DataFrame
     try:
         names = parquet.read_schema(path).names if kind == "Parquet" else []
         if len(names) > MAX_COLUMNS:
-            raise _too_wide(path, len(names))
-        _check_not_repeated(names, path)
+            raise too_wide(path, len(names))
+        check_not_repeated(names, path)
         if first is not None:
             return next(parquet.ParquetFile(path).iter_batches(first), pa.RecordBatch.from_pylist([])).to_pandas()
         return pd.read_parquet(path) if kind == "Parquet" else feather.read_feather(path)

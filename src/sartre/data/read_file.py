@@ -1,13 +1,20 @@
-"""Read a table from a file of any supported type, or only its beginning."""
+"""Read a table from a file of any supported type, or only its beginning, or batch by batch."""
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sartre.compute.files import reading
-from sartre.data.read_arrow import _ARROW, _read_arrow, parquet_files
-from sartre.data.read_text import _read_text, _Text
+from sartre.data import read_arrow
+from sartre.data.compression import opened, peeked, unpacked_size
+from sartre.data.number_text import with_numbers
+from sartre.data.read_arrow import _ARROW, _read_arrow, parquet_batches, parquet_files
+from sartre.data.read_excel import SHEETS, read_sheet
+from sartre.data.read_statistics import STATISTICS, read_statistics
+from sartre.data.read_text import _read_text, _text_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,18 +22,23 @@ if TYPE_CHECKING:
 _HEAD = 2**24  # bytes; of a longer text only this much is read
 
 
-def read_table(source: str | Path | BinaryIO) -> pd.DataFrame:
-    r"""Read a table from a file: text with one line of names, then one line per sample; or Parquet or Feather.
+def read_table(source: str | Path | BinaryIO, *, sheet: str | int | None = None) -> pd.DataFrame:
+    r"""Read a table from a file: text with one line of names, then one line per sample, or one of many other types.
 
-    Commas, semicolons, tabs or pipes separate the values; a file with semicolons may have decimal commas. Text and
-    missing values stay in the table: `sartre.data.checks.as_table` refuses them, naming the column and the row.
+    Commas, semicolons, tabs or pipes separate the values; a file with semicolons may have decimal commas. Columns of
+    numbers as people write them (``$1,562.50``, ``12 %``, ``1 234,5``) become numbers, and a warning says so. Other
+    text and missing values stay in the table: `sartre.data.checks.as_table` refuses them, naming the column and the
+    row.
 
     Parameters
     ----------
     source : str, Path or binary file object
-        A CSV or TSV file in UTF-8 (a byte order mark is allowed) or, with a warning, Windows-1252; or, judged by its
-        extension, Parquet (.parquet, .pq) or Feather (.feather, .arrow), which need pyarrow. A file object, such as
-        standard input, must hold text.
+        A CSV or TSV file in UTF-8 (a byte order mark is allowed) or, with a warning, Windows-1252, which may be
+        compressed (.gz, .bz2, .xz, .zst); or, judged by its extension, Parquet (.parquet, .pq), Feather (.feather,
+        .arrow), a spreadsheet (.xlsx, .xls, .ods), SAS (.sas7bdat, .xpt), Stata (.dta) or SPSS (.sav). A file object,
+        such as standard input, must hold text.
+    sheet : str or int, optional
+        The sheet of a spreadsheet, by its name or its number from 1 on; the first by default.
 
     Returns
     -------
@@ -36,30 +48,38 @@ def read_table(source: str | Path | BinaryIO) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import io
     >>> read_table(io.BytesIO(b"a;b\n1,5;2\n"))
          a  b
     0  1.5  2
     """
-    if isinstance(source, (str, Path)):
-        path = Path(source)
-        _check_is_file(path)
-        if path.suffix.lower() in _ARROW:
-            return _read_arrow(path, _ARROW[path.suffix.lower()])
-        with reading(path):
-            return _read_text(_Text(str(path), path))
-    name = str(getattr(source, "name", "the data"))
-    with reading(name):
-        return _read_text(_Text(name, source.read()))
+    if not isinstance(source, (str, Path)):
+        name = str(getattr(source, "name", "the data"))
+        with reading(name):
+            return _read_text(name, source)
+    path = Path(source)
+    _check_is_file(path)
+    kind = path.suffix.lower()
+    if sheet is not None and kind not in SHEETS:
+        raise ValueError(f"Only spreadsheets ({', '.join(SHEETS)}) have sheets. Got sheet {sheet!r} of '{path}'.")
+    with reading(path):
+        if kind in SHEETS:
+            return read_sheet(path, sheet)
+        if kind in STATISTICS:
+            return read_statistics(path)
+        if kind in _ARROW:
+            return with_numbers(_read_arrow(path, _ARROW[kind]))
+        with opened(path) as file:
+            return _read_text(str(path), file)
 
 
-def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
+def peek(source: str | Path, *, sheet: str | int | None = None) -> tuple[pd.DataFrame, int]:
     """Read the beginning of a file, and estimate its number of rows; the number is exact for Parquet and short texts.
 
     Parameters
     ----------
     source : str or Path
         As for `read_table`, or a folder of Parquet files.
+    sheet : str or int, optional
 
     Returns
     -------
@@ -84,15 +104,58 @@ def peek(source: str | Path) -> tuple[pd.DataFrame, int]:
         from pyarrow import parquet  # noqa: PLC0415 - an extra; it is installed, since it has just been used
 
         return frame, parquet.read_metadata(path).num_rows
-    size = path.stat().st_size
-    if kind is not None or size <= _HEAD:
+    if not _is_text(path) or sheet is not None:
+        frame = read_table(path, sheet=sheet)
+        return frame, len(frame)
+    with reading(path):
+        content, share = peeked(path, _HEAD)
+    if share == 1.0:
         frame = read_table(path)
         return frame, len(frame)
-    with reading(path), path.open("rb") as file:
-        content = file.read(_HEAD)
-    head = content[: content.rfind(b"\n") + 1]
-    frame = _read_text(_Text(str(path), head or content))
-    return frame, round(len(frame) * size / len(head or content))
+    head = content[: content.rfind(b"\n") + 1] or content
+    frame = _read_text(str(path), io.BytesIO(head))
+    return frame, round(len(frame) * len(content) / len(head) / share)
+
+
+def in_batches(source: str | Path) -> bool:
+    """Return whether a table is read batch by batch: a folder, or Parquet or text of more than a gigabyte.
+
+    Text is only if all of its columns hold numbers; otherwise it is read as a whole.
+    """
+    path = Path(source)
+    if not _is_text(path):
+        return read_arrow.in_batches(path)
+    return path.is_file() and unpacked_size(path) > read_arrow.LARGE
+
+
+def batches_of(source: str | Path, size: int) -> Iterator[Any]:
+    """Read a table batch by batch: text in blocks of lines; Parquet, `size` rows at a time."""
+    path = Path(source)
+    if path.exists() and not path.is_dir() and _is_text(path):
+        with reading(path), opened(path) as file:
+            yield from _text_blocks(str(path), file)
+    else:
+        yield from parquet_batches(path, size)
+
+
+def stem(source: str) -> str:
+    """Return the name of a table without its folder and its extensions.
+
+    Examples
+    --------
+    >>> stem("data/cells.csv.gz"), stem("parts/"), stem("sachs"), stem("v1.2.parquet")
+    ('cells', 'parts', 'sachs', 'v1.2')
+    """
+    path = Path(source)
+    known = {".csv", ".tsv", ".tab", ".txt", ".gz", ".bz2", ".xz", ".zst", *_ARROW, *SHEETS, *STATISTICS}
+    while path.suffix.lower() in known and path.stem:
+        path = path.with_suffix("")
+    return path.name or Path(source).resolve().name
+
+
+def _is_text(path: Path) -> bool:
+    """Return whether a file is read as text, judged by its extension."""
+    return not path.is_dir() and path.suffix.lower() not in {*_ARROW, *SHEETS, *STATISTICS}
 
 
 def _check_is_file(path: Path) -> None:

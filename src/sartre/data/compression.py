@@ -1,0 +1,87 @@
+"""Compressed text files: ``cells.csv.gz``, ``.bz2``, ``.xz`` and ``.zst``."""
+
+from __future__ import annotations
+
+import importlib
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from lzma import LZMAError
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".zst": "zstandard"}
+GROWTH = 4  # a compressed table of numbers is about four times larger once it is read
+
+
+def is_compressed(path: Path) -> bool:
+    """Return whether a file is compressed, judged by its extension."""
+    return path.suffix.lower() in _OPENERS
+
+
+def unpacked_size(path: Path) -> int:
+    """Return the number of bytes of a text, roughly if it is compressed."""
+    return path.stat().st_size * (GROWTH if is_compressed(path) else 1)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading bytes, and decompress it if its extension says so; a damaged one is refused.
+
+    Examples
+    --------
+    >>> import gzip, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "cells.csv.gz"
+    ...     _ = file.write_bytes(gzip.compress(b"a,b"))
+    ...     with opened(file) as content:
+    ...         content.read()
+    b'a,b'
+    """
+    if not is_compressed(path):
+        with path.open("rb") as file:
+            yield file
+        return
+    module = _module(path)
+    try:
+        with path.open("rb") as file, module.open(file) as unpacked:
+            yield unpacked
+    except (EOFError, zlib.error, LZMAError, _own_error(module)) as error:
+        raise _damaged(path) from error
+    except OSError as error:  # gzip and bz2 raise it for bad data, without a number
+        if error.errno is None:
+            raise _damaged(path) from error
+        raise
+
+
+def _own_error(module: Any) -> type[Exception]:
+    """Return the error that a module raises for bad data, if it has one of its own."""
+    return getattr(module, "ZstdError", EOFError)
+
+
+def _module(path: Path) -> Any:
+    """Return the module that opens files of this kind."""
+    name = _OPENERS[path.suffix.lower()]
+    for candidate in ("compression.zstd", name) if name == "zstandard" else (name,):
+        try:
+            return importlib.import_module(candidate)
+        except ImportError:
+            continue
+    raise ImportError(
+        f"Reading '{path}' needs zstandard; install it with: pip install \"sartre[zstd]\", or unpack the file first."
+    )
+
+
+def _damaged(path: Path) -> ValueError:
+    return ValueError(f"'{path}' is not a complete {path.suffix.lower()} file; compress it again, or unpack it.")
+
+
+def peeked(path: Path, size: int) -> tuple[bytes, float]:
+    """Return the first bytes of a text, and about which share of the whole they are."""
+    with opened(path) as file:
+        content = file.read(size)
+    whole = len(content) < size
+    return content, 1.0 if whole else len(content) / max(unpacked_size(path), len(content))
