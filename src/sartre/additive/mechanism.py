@@ -9,7 +9,7 @@ the smoothness of each term.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -119,6 +119,8 @@ class AdditiveMechanism:
         Inner products of all functions with each other and with the standardised target, in the order of the terms.
     pairs, nominal : tuples
         The pairs of columns that interact, and the columns whose values are levels.
+    spread : float
+        Standard deviation of the target.
 
     Examples
     --------
@@ -135,6 +137,7 @@ class AdditiveMechanism:
     gram: Gram | None = None
     pairs: tuple[tuple[int, int], ...] = ()
     nominal: tuple[int, ...] = ()
+    spread: float = 1.0
 
     def refit(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> AdditiveMechanism:
         """Fit a function of the same form and columns to other rows or units."""
@@ -186,6 +189,37 @@ class AdditiveMechanism:
             raise ValueError("A mechanism without functions has no fit.")
         return solve_smooths(self.gram, 0, np.arange(len(self.terms)))
 
+    def drawn(self, rng: np.random.Generator) -> AdditiveMechanism:
+        """Return the mechanism with coefficients drawn from their posterior, which is normal (Wood, 2013).
+
+        Examples
+        --------
+        >>> x = np.linspace(0, 1, 50)
+        >>> noise = np.random.default_rng(0).normal(size=50)
+        >>> drawn = fit_mechanism(x[:, None], 3 + 20 * x + noise).drawn(np.random.default_rng(0))
+        >>> bool(3 < np.diff(drawn.predict(np.array([[0.5], [1.5]])))[0] - 15 < 7)
+        True
+        """
+        if self.gram is None:
+            return self
+        moved, start = np.zeros(len(self.gram.roughness)), 0
+        moved[self._whole.columns] = self._posterior_root @ rng.normal(size=len(self._whole.columns))
+        terms = []
+        for term in self.terms:
+            own = slice(start, start + len(term.coefficients))
+            terms.append(term._replace(coefficients=term.coefficients + moved[own]))
+            start = own.stop
+        return replace(self, terms=tuple(terms))
+
+    @cached_property
+    def _posterior_root(self) -> NDArray[np.float64]:
+        """A root R of the covariance R R' of the coefficients that the fit uses, in the unit of the target."""
+        if self.gram is None:
+            raise ValueError("A mechanism without functions has no fit.")
+        values, vectors = np.linalg.eigh(self._whole.inverse)
+        scale = self.spread * np.sqrt(self._whole.scale / self.gram.n)
+        return scale * vectors * np.sqrt(np.maximum(values, 0.0))
+
     def _term(self, columns: tuple[int, ...]) -> FittedTerm | None:
         return next((term for term in self.terms if term.columns == columns), None)
 
@@ -235,7 +269,7 @@ def fit_mechanism(
     for place, first, rank in zip(chosen.tolist(), gram.start, gram.rank, strict=True):
         own = slice(first, first + rank)
         fitted.append(FittedTerm(*terms[place], beta[own], covariance[own, own]))
-    return AdditiveMechanism(intercept, tuple(fitted), gram, tuple(pairs), tuple(nominal))
+    return AdditiveMechanism(intercept, tuple(fitted), gram, tuple(pairs), tuple(nominal), spread)
 
 
 def _terms(

@@ -14,6 +14,7 @@ from scipy.stats import kurtosis, normaltest, skew
 from sartre.additive.bases.rank_polynomials import pair_basis, rank_polynomials
 from sartre.additive.linear import explained_by_others
 from sartre.data.checks import as_table, copies, near_copies
+from sartre.data.html_table import html_section
 from sartre.data.row_dependence import (
     REMEDY,
     RowSorting,
@@ -77,6 +78,11 @@ class Diagnostics:
     r2_sortability: float
     copies: tuple[tuple[str, str], ...]
     samples_per_variable: float
+
+    def _repr_html_(self) -> str:
+        """Return the messages and the table of variables."""
+        title = f"Diagnostics of {len(self.nodes)} variables"
+        return html_section(title, self.messages or [NONE_FAILED], self.nodes)
 
     def __repr__(self) -> str:
         told = [f"  - {message}" for message in self.messages] or [f"  {NONE_FAILED}"]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 RISING, FALLING, U_SHAPED, INVERTED_U, WAVY = "rising", "falling", "U-shaped", "inverted U", "wavy"
 FLAT = "flat"  # nothing on its own: it acts with other causes
 BY_LEVEL = "by level"  # the levels of a category have no order
-POINTS = 41  # of the grid on which a curve is looked at
-TAIL = 0.025  # share of the rows beyond the grid at either end
+CURVE_POINTS = 41  # of the grid on which a curve is looked at
+OUTSIDE = 0.025  # share of the rows beyond the grid at either end
 SMALLEST_TURN = 0.15  # share of a curve's range that it must come back, to have turned
 ERRORS = 2.0  # standard errors of the difference that it must come back, too
 
@@ -112,6 +112,6 @@ def _grid(column: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return even values over a column without its tails; those of a column with few values are its own."""
     observed = column[~np.isnan(column)]
     values = np.unique(observed)
-    if len(values) <= POINTS:
+    if len(values) <= CURVE_POINTS:
         return values
-    return np.linspace(*np.quantile(observed, [TAIL, 1 - TAIL]), POINTS)
+    return np.linspace(*np.quantile(observed, [OUTSIDE, 1 - OUTSIDE]), CURVE_POINTS)

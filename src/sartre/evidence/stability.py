@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sartre.compute.checkpoint import Checkpoint, describe_settings, describe_table
 from sartre.compute.parallel import spread
 from sartre.data.checks import MIN_ROWS, as_table
+from sartre.data.html_table import html_section
 from sartre.data.read_design import with_design
 from sartre.graph.dag import Dag
 from sartre.knowledge.knowledge import constraints
@@ -134,12 +135,17 @@ class Stability:
         edges = [(int(i), int(j)) for i, j in np.argwhere(self.edge_frequency > 0)]
         return sorted(edges, key=lambda edge: (-self.edge_frequency[edge], -self.order_frequency[edge], edge))
 
+    def _repr_html_(self) -> str:
+        """Return the table of frequencies."""
+        return html_section(self._head(), (), self.frequencies)
+
+    def _head(self) -> str:
+        mean = self.edge_frequency.sum()
+        return f"Stability: {self.n_pairs} pairs of half-samples, {len(self.names)} variables, {mean:.1f} edges per half"
+
     def __repr__(self) -> str:
         edges = self._by_frequency()
-        mean = self.edge_frequency.sum()
-        lines = [
-            f"Stability: {self.n_pairs} pairs of half-samples, {len(self.names)} variables, {mean:.1f} edges per half"
-        ]
+        lines = [self._head()]
         lines += [f"  {self.edge_frequency[i, j]:.2f} {self.names[i]} -> {self.names[j]}" for i, j in edges[:_SHOWN]]
         if len(edges) > _SHOWN:
             lines.append(f"  ... and {len(edges) - _SHOWN} more")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from types import ModuleType
 
-TAIL, ARROW = -1, 1
+AT_TAIL, AT_ARROW = -1, 1
 
 
 def to_graph(
@@ -67,8 +67,8 @@ def arrows_and_lines(ends: NDArray[Any], *, lines: bool) -> tuple[NDArray[np.boo
     >>> np.argwhere(arrows).tolist(), bool(lines.any())
     ([[0, 1]], False)
     """
-    arrows = (ends == TAIL) & (ends.T == ARROW)
-    undirected = (ends == TAIL) & (ends.T == TAIL)
+    arrows = (ends == AT_TAIL) & (ends.T == AT_ARROW)
+    undirected = (ends == AT_TAIL) & (ends.T == AT_TAIL)
     known = arrows | arrows.T | (undirected if lines else False)
     unclear = np.argwhere((ends != 0) & ~known)
     if len(unclear):

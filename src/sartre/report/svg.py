@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 MOST_DRAWN = 150  # variables of a picture in a notebook; the report draws more
 _POINTS = 72.0  # per inch
 _INK = "#1b2540"
-_HEAD = 7.0, 3.2  # length and half the width of an arrowhead, in points
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ARROWHEAD = 7.0, 3.2  # length and half the width of an arrowhead, in points
+_UNSHOWN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def dag_svg(dag: Dag) -> str:
@@ -98,7 +98,7 @@ def _picture(dag: Dag, lines: Collection[tuple[str, str]], strength: Mapping[tup
 
 def _edge(edge: tuple[str, str], route: NDArray[np.float64], width: float, *, arrow: bool) -> str:
     """Return a smooth path through the points, vertical at each of them, and its arrowhead."""
-    length, half = _HEAD
+    length, half = _ARROWHEAD
     end = route[-1].copy()
     if arrow:
         route = route.copy()
@@ -141,4 +141,4 @@ def _caption(dag: Dag) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_NOT_XML.sub("\ufffd", text))
+    return escape(_UNSHOWN.sub("\ufffd", text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
@@ -46,12 +46,30 @@ class OpenDirections:
     known: Constraints | None = None
 
 
-def alternatives(model: StructuralModel, cause: str, outcome: str) -> Iterator[tuple[list[Edge], StructuralModel]]:
+def alternatives(
+    model: StructuralModel,
+    cause: str,
+    outcome: str,
+    reduced: Callable[[StructuralModel, str, str], StructuralModel] = without_causes,
+) -> Iterator[tuple[list[Edge], StructuralModel]]:
     """Yield the model of each graph that open directions allow besides its own, as far as an effect depends on it.
 
     Each comes with the edges that are turned in it. At most 100 different ones are fitted, those first in which arrows
-    near the cause or the outcome are turned.
+    near the cause or the outcome are turned. `reduced` returns the part of a model that decides.
     """
+    for turned, other in other_graphs(model, cause, outcome, reduced):
+        unchanged = [name for name in other.names if _keeps_mechanism(model, other, name)]
+        same = {name: model.mechanisms[name] for name in unchanged}
+        yield turned, with_mechanisms(other, fit_mechanisms(other.table, other.graph, other.pairs, same))
+
+
+def other_graphs(
+    model: StructuralModel,
+    cause: str,
+    outcome: str,
+    reduced: Callable[[StructuralModel, str, str], StructuralModel],
+) -> Iterator[tuple[list[Edge], StructuralModel]]:
+    """Yield the same as `alternatives`, with mechanisms that are not those of the other graph."""
     if model.directions is None:
         return
     edges, names = [*model.directions.undecided, *model.directions.unchecked], model.names
@@ -62,18 +80,15 @@ def alternatives(model: StructuralModel, cause: str, outcome: str) -> Iterator[t
     free.sort(key=lambda edge: (-min(steps[list(edge)]), edge))
     known = model.directions.known
     allowed = orientations(graph, free) if known is None else orientations(graph, free, known.before, known.forbidden)
-    seen = {_equations(without_causes(model, cause, outcome).graph)}
+    seen = {_equations(reduced(model, cause, outcome).graph)}
     for adjacency in islice(allowed, MOST_TRIED):
-        other = without_causes(_turned(model, adjacency), cause, outcome)
+        other = reduced(_turned(model, adjacency), cause, outcome)
         if _equations(other.graph) in seen:
             continue
         if len(seen) == MOST_GRAPHS:
             return
         seen.add(_equations(other.graph))
-        unchanged = [name for name in other.names if _keeps_mechanism(model, other, name)]
-        same = {name: model.mechanisms[name] for name in unchanged}
-        turned = [(a, b) for a, b in edges if adjacency[place[b], place[a]]]
-        yield turned, with_mechanisms(other, fit_mechanisms(other.table, other.graph, other.pairs, same))
+        yield [(a, b) for a, b in edges if adjacency[place[b], place[a]]], other
 
 
 def _turned(model: StructuralModel, adjacency: NDArray[np.bool_]) -> StructuralModel:

@@ -76,9 +76,9 @@ def read_rows(rows: Any, names: Sequence[str]) -> Table:
     return given
 
 
-def warn_outside(name: str, values: NDArray[np.float64] | float, data: NDArray[np.float64]) -> None:
+def warn_outside(name: str, values: NDArray[np.float64] | float, limits: tuple[float, float]) -> None:
     """Warn if a variable is set to values outside the range of the data."""
-    low, high, wanted = float(data.min()), float(data.max()), np.atleast_1d(values)
+    (low, high), wanted = limits, np.atleast_1d(values)
     far = wanted[(wanted < low) | (wanted > high)]
     if far.size:
         warnings.warn(
@@ -92,19 +92,31 @@ def warn_outside(name: str, values: NDArray[np.float64] | float, data: NDArray[n
 
 
 def warn_undecided(
-    cause: str, outcome: str, n_graphs: int, undecided: Sequence[tuple[str, str]], unchecked: Sequence[tuple[str, str]]
+    cause: str,
+    outcome: str,
+    n_graphs: int | None,
+    undecided: Sequence[tuple[str, str]],
+    unchecked: Sequence[tuple[str, str]],
 ) -> None:
-    """Warn that an effect depends on the directions of edges that are not decided, or were not checked."""
+    """Warn that an effect depends on the directions of edges that are not decided, or were not checked.
+
+    The number of graphs is None if no other graph can be fitted.
+    """
     doubts = [
         f"arrows that {why}: {listed(f'{a} -- {b}' for a, b in edges)}"
         for why, edges in (("the data do not decide", undecided), ("were not checked", unchecked))
         if edges
     ]
     if doubts:
+        verb = "depends" if n_graphs is not None else "may depend"
+        told = (
+            f"'lowest' and 'highest' give its range over {n_graphs} graphs that they allow."
+            if n_graphs is not None
+            else "Its range over the graphs that they allow needs the rows, which the model does not have."
+        )
         warnings.warn(
-            f"The effect of '{cause}' on '{outcome}' depends on {', and on '.join(doubts)}. The columns 'lowest' and "
-            f"'highest' give its range over {n_graphs} graphs that they allow. If you know a direction, say so in "
-            "'knowledge'.",
+            f"The effect of '{cause}' on '{outcome}' {verb} on {', and on '.join(doubts)}. {told} If you know a "
+            "direction, say so in 'knowledge'.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -12,22 +12,27 @@ from numpy.typing import NDArray
 
 from sartre.compute.parallel import blas_threads
 from sartre.data.checks import as_table
+from sartre.data.html_table import html_section
+from sartre.data.table import Table
 from sartre.graph.dag import Dag
-from sartre.scm.alternatives import OpenDirections, alternatives
-from sartre.scm.checks import check_pairs, check_value, read_rows, warn_outside, warn_undecided
-from sartre.scm.effects import bootstrapped, mean_outcomes, without_causes
+from sartre.scm.answers import answered, tell_doubts
+from sartre.scm.average import DIRECT, TOTAL, AverageEffect, step_of
+from sartre.scm.checks import check_pairs, check_value, read_rows, warn_outside
+from sartre.scm.effects import DIRECT_EFFECT, TOTAL_EFFECT
 from sartre.scm.equations import Units, draw, fitted, predict, propagate, with_mechanisms
-from sartre.settings import check_number, position_of, seed_of
+from sartre.scm.summary import LEVELS
+from sartre.settings import check_bool, check_number, position_of, seed_of
+from sartre.steps import WITHOUT_ROWS
 
 if TYPE_CHECKING:
-    from sartre.data.table import Table
+    from sartre.scm.alternatives import OpenDirections
     from sartre.scm.checks import Pair
+    from sartre.scm.summary import ColumnSummary, Summary
     from sartre.settings import RandomState
     from sartre.steps import Mechanism
 
 Intervention: TypeAlias = float | NDArray[np.float64] | Callable[[NDArray[np.float64]], Any]
 GRID = np.linspace(0.05, 0.95, 10)  # quantiles of a cause at which its effect is shown: few rows lie beyond
-SAME_EFFECT = 1e-3  # of the outcome's standard deviation: by less, the effects in two graphs may differ by chance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +61,9 @@ class StructuralModel:
         The interventions made by `do`, by name.
     directions : OpenDirections, optional
         Which directions are not certain; `effect` says what depends on them. An intervention does not settle them.
+    columns_kept : dict of ColumnSummary
+        Empty, unless the rows were not kept (`sartre.load`): then `table` and `predicted` hold the means of groups of
+        values and of noise (`sartre.scm.summary`), and intervals come from the posterior of the coefficients.
 
     Examples
     --------
@@ -76,6 +84,7 @@ class StructuralModel:
     pairs: tuple[Pair, ...] = ()
     interventions: dict[str, Intervention] = field(default_factory=dict)
     directions: OpenDirections | None = None
+    columns_kept: Mapping[str, ColumnSummary] = field(default_factory=dict)
 
     @classmethod
     def fit(cls, X: Any, dag: Dag, pairs: Iterable[Pair] = ()) -> StructuralModel:
@@ -117,6 +126,21 @@ class StructuralModel:
         with blas_threads(1):
             return with_mechanisms(model, mechanisms)
 
+    @classmethod
+    def of_summary(
+        cls,
+        summary: Summary,
+        dag: Dag,
+        mechanisms: Mapping[str, Mechanism],
+        pairs: Iterable[Pair] = (),
+        directions: OpenDirections | None = None,
+    ) -> StructuralModel:
+        """Return the model of a graph whose mechanisms are known, from what is kept of the rows."""
+        table = Table(np.asfortranarray(summary.values), tuple(dag.names))
+        predicted = summary.values - summary.noise
+        pairs = check_pairs(pairs, dag)
+        return cls(table, dag, dict(mechanisms), predicted, pairs, {}, directions, dict(summary.columns))
+
     @property
     def names(self) -> list[str]:
         """Names of the variables, in column order."""
@@ -130,6 +154,8 @@ class StructuralModel:
     @property
     def residuals(self) -> pd.DataFrame:
         """The noise of the training rows, with mean zero, from which `sample` draws; NaN where a variable was set."""
+        if self.columns_kept:
+            raise ValueError(WITHOUT_ROWS)
         own = np.column_stack([self.table.rows_of(j) for j in range(len(self.names))])
         return pd.DataFrame(np.where(own, self.table.values - self.predicted, np.nan), columns=self.names)
 
@@ -166,7 +192,7 @@ class StructuralModel:
                 held[name] = value
                 continue
             held[name] = numbers = check_value(name, value)
-            warn_outside(name, numbers, self.table.values[:, j])
+            warn_outside(name, numbers, self._range(name))
             adjacency[:, j] = 0
         return replace(
             self,
@@ -241,6 +267,8 @@ class StructuralModel:
             Level of the intervals.
         random_state : int, Generator, RandomState or None
 
+        See `average_effect` for the effect as one number.
+
         Returns
         -------
         DataFrame
@@ -259,56 +287,97 @@ class StructuralModel:
         >>> bool(found["low"][0] < 2 < found["high"][0])
         True
         """
-        check_number("effect", "n_samples", n_samples, low=1, integer=True)
-        check_number("effect", "n_bootstrap", n_bootstrap, low=2, integer=True)
-        check_number("effect", "level", level, low=0.0, high=1.0, open_low=True)
-        cause, outcome = str(cause), str(outcome)
-        values = self._values(cause, outcome, at, baseline)
-        seed = seed_of("effect", random_state)
-        with blas_threads(1):
-            reduced = without_causes(self, cause, outcome)
-            mean = mean_outcomes(reduced, cause, outcome, values, n_samples, seed)
-            again = bootstrapped(reduced, cause, outcome, values, n_samples, n_bootstrap, seed)
-            others = [
-                (turned, mean_outcomes(other, cause, outcome, values, n_samples, seed))
-                for turned, other in alternatives(self, cause, outcome)
-            ]
-        means = np.array([mean, *(other for _, other in others)])
+        _check_effort("effect", n_samples, n_bootstrap, level)
+        ends = str(cause), str(outcome)
+        values = self._values(*ends, at, baseline)
+        effort = {"n_samples": n_samples, "n_bootstrap": n_bootstrap, "seed": seed_of("effect", random_state)}
+        answer = answered(self, TOTAL_EFFECT, ends, values, **effort)
         if baseline is not None:
-            values, means, again = values[:-1], means[:, :-1] - means[:, -1:], again[:, :-1] - again[:, -1:]
-        self._tell_doubts(cause, outcome, [turned for turned, _ in others], means)
-        low, high = np.quantile(again, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        lowest, highest = means.min(axis=0), means.max(axis=0)
-        return pd.DataFrame(
-            {"value": values, "mean": means[0], "low": low, "high": high, "lowest": lowest, "highest": highest}
-        )
+            values, answer = values[:-1], answer.minus(-1)
+        tell_doubts(self, ends, answer)
+        (low, high), (lowest, highest) = answer.interval(level), answer.range
+        numbers = {"mean": answer.means[0], "low": low, "high": high, "lowest": lowest, "highest": highest}
+        return pd.DataFrame({"value": values, **numbers})
 
-    def _tell_doubts(
-        self, cause: str, outcome: str, turned: list[list[tuple[str, str]]], means: NDArray[np.float64]
-    ) -> None:
-        """Warn if the means (1 + m, k) differ between graphs, and name the edges that are turned where they do."""
-        if self.directions is None:
-            return
-        same = SAME_EFFECT * self.table.values[:, self.names.index(outcome)].std()
-        differs = np.abs(means[1:] - means[0]).max(axis=1) > same
-        matter = {edge for edges, differ in zip(turned, differs, strict=True) if differ for edge in edges}
-        undecided, unchecked = (
-            [edge for edge in edges if edge in matter]
-            for edges in (self.directions.undecided, self.directions.unchecked)
-        )
-        warn_undecided(cause, outcome, len(means), undecided, unchecked)
+    def average_effect(
+        self,
+        cause: str,
+        outcome: str,
+        *,
+        direct: bool = False,
+        n_samples: int = 2000,
+        n_bootstrap: int = 100,
+        level: float = 0.9,
+        random_state: RandomState = None,
+    ) -> AverageEffect:
+        """Return the effect as one number: what raising a cause from its first to its third quartile does on average.
+
+        The total effect is E[outcome | do(cause = third)] - E[outcome | do(cause = first)], through all paths. The
+        direct effect raises the cause in the outcome's own mechanism only, with the other causes of the outcome as they
+        are; it is zero unless the cause is a parent. If the quartiles are equal, the step is from the 5 % to the 95 %
+        quantile or from the smallest to the largest value, as it is for a column with two values. What is said of the
+        intervals of `effect` holds here too.
+
+        Parameters
+        ----------
+        cause, outcome : str
+        direct : bool
+            Whether to return the direct effect; the total effect by default.
+        n_samples, n_bootstrap, level, random_state : as in `effect`
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.uniform(0, 2, size=300)
+        >>> b = 3 * a + rng.normal(size=300)
+        >>> table = pd.DataFrame({"a": a, "b": b, "c": a + b + rng.normal(size=300)})
+        >>> scm = StructuralModel.fit(table, Dag.from_edges([("a", "b"), ("a", "c"), ("b", "c")]))
+        >>> total, direct = (scm.average_effect("a", "c", direct=way, random_state=0) for way in (False, True))
+        >>> bool(3.3 < total.effect < 4.5), bool(direct.low < 1 < direct.high), total.start < total.end
+        (True, True, True)
+        """
+        _check_effort("average_effect", n_samples, n_bootstrap, level)
+        check_bool("average_effect", "direct", direct)
+        ends = str(cause), str(outcome)
+        self._check_ends(*ends)
+        values = step_of(self, ends[0])
+        effort = {"n_samples": n_samples, "n_bootstrap": n_bootstrap, "seed": seed_of("average_effect", random_state)}
+        answer = answered(self, DIRECT_EFFECT if direct else TOTAL_EFFECT, ends, values, **effort).minus(0)
+        tell_doubts(self, ends, answer)
+        numbers = (answer.means[0], *answer.interval(level), *answer.range)
+        effect, low, high, lowest, highest = (float(number[0]) for number in numbers)
+        kind, (start, end) = DIRECT if direct else TOTAL, values.tolist()
+        return AverageEffect(*ends, kind, start, end, effect, low, high, level, lowest, highest)
+
+    def quantiles(self, name: str, levels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return quantiles of a variable's values."""
+        kept = self.columns_kept.get(name)
+        if kept is not None:
+            return np.interp(levels, LEVELS, kept.quantiles)
+        return np.quantile(self.table.values[:, self.names.index(name)], levels)
+
+    def is_binary(self, name: str) -> bool:
+        """Return whether a variable has two values."""
+        kept = self.columns_kept.get(name)
+        return len(np.unique(self.table.values[:, self.names.index(name)])) == 2 if kept is None else kept.binary
+
+    def _range(self, name: str) -> tuple[float, float]:
+        low, high = self.quantiles(name, np.array([0.0, 1.0])).tolist()
+        return low, high
 
     def _values(self, cause: str, outcome: str, at: Any, baseline: float | None) -> NDArray[np.float64]:
         """Return the values of a cause at which its effect is computed, with the baseline last."""
-        column = self.table.values[:, self._position(cause)]
-        if self._position(outcome) == self._position(cause):
-            raise ValueError(f"The cause and the outcome of an effect must be different. Got '{cause}' for both.")
-        values = np.unique(np.quantile(column, GRID)) if at is None else np.atleast_1d(check_value(cause, at))
+        self._check_ends(cause, outcome)
+        values = np.unique(self.quantiles(cause, GRID)) if at is None else np.atleast_1d(check_value(cause, at))
         if baseline is not None:
             check_number("effect", "baseline", baseline, low=-np.inf, open_low=True)
             values = np.append(values, baseline)
-        warn_outside(cause, values, column)
+        warn_outside(cause, values, self._range(cause))
         return values
+
+    def _check_ends(self, cause: str, outcome: str) -> None:
+        if self._position(outcome) == self._position(cause):
+            raise ValueError(f"The cause and the outcome of an effect must be different. Got '{cause}' for both.")
 
     def _position(self, name: str) -> int:
         """Return the column of a variable that is not under an intervention."""
@@ -321,10 +390,29 @@ class StructuralModel:
         for name, held in self.interventions.items():
             if callable(held):
                 j = self.names.index(name)
-                warn_outside(name, values[:, j], self.table.values[:, j])
+                warn_outside(name, values[:, j], self._range(name))
         return pd.DataFrame(values, columns=self.names)
+
+    def _repr_html_(self) -> str:
+        """Return a table of the variables, their causes, and the spread of their noise."""
+        rows = []
+        for j, name in enumerate(self.names):
+            held = self.interventions.get(name)
+            how = "" if name not in self.interventions else "set by a function" if callable(held) else f"set to {held}"
+            own = self.table.rows_of(j)
+            noise = float(np.std(self.table.values[own, j] - self.predicted[own, j]))
+            rows.append((name, ", ".join(self.graph.parents(name)), noise, how))
+        columns = ["variable", "causes", "noise (standard deviation)", *(["intervention"] if self.interventions else [])]
+        frame = pd.DataFrame([row[: len(columns)] for row in rows], columns=columns)
+        return html_section(repr(self), (), frame)
 
     def __repr__(self) -> str:
         held = f", do({', '.join(self.interventions)})" if self.interventions else ""
         size = f"{len(self.names)} variables, {self.graph.n_edges} edges, {len(self.pairs)} pairs"
         return f"StructuralModel: {size}{held}"
+
+
+def _check_effort(function: str, n_samples: int, n_bootstrap: int, level: float) -> None:
+    check_number(function, "n_samples", n_samples, low=1, integer=True)
+    check_number(function, "n_bootstrap", n_bootstrap, low=2, integer=True)
+    check_number(function, "level", level, low=0.0, high=1.0, open_low=True)
