@@ -11,12 +11,16 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from app_process import SOON, Program
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver import ActionChains
 from sklearn.datasets import load_diabetes
 
 from sartre import Dag, Knowledge
@@ -32,7 +36,6 @@ DOWNLOADS |= {"graph.svg", "graph.png", "repeat.py"}
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
@@ -69,11 +72,12 @@ class Page:
     def until(self, what, why):
         limit = time.monotonic() + SOON
         while time.monotonic() < limit:
-            found = what()
-            if found:
-                return found
+            with suppress(StaleElementReferenceException):  # it was drawn again in between
+                found = what()
+                if found:
+                    return found
             time.sleep(0.05)
-        raise AssertionError(f"{why}; the page says: {self.one('body').text[:2000]}")
+        raise AssertionError(f"{why}; {self.complaints()}; the page says: {self.one('body').text[:2000]}")
 
     def step(self, name):
         self.one(f"#tab-{name}").click()
@@ -87,8 +91,6 @@ class Page:
         return self.one(f".chip[data-name='{name}']")
 
     def drag(self, name, tier):
-        from selenium.webdriver import ActionChains  # noqa: PLC0415 - an extra of the tests
-
         ActionChains(self.driver).click_and_hold(self.chip(name)).move_by_offset(9, 9).move_to_element(
             self.one(f".tier[data-tier='{tier}'] .tier-head")
         ).release().perform()

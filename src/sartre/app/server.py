@@ -21,7 +21,7 @@ from sartre.app.script import script
 from sartre.app.security import Guard
 from sartre.app.session import KNOWLEDGE_FILE, Session
 from sartre.graph.dag import Dag
-from sartre.report.assets import graph_script, graph_style, script_of
+from sartre.report.assets import graph_script, graph_style, panel_script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +37,7 @@ MOST_SAID = 8 * 2**20  # bytes of any other request: names of 100,000 columns fi
 _OF_THE_REPORT: dict[str, Callable[[], str]] = {
     "graph.js": graph_script,
     "graph.css": graph_style,
-    "charts.js": lambda: script_of("charts.js"),
-    "panel.js": lambda: script_of("panel.js"),
+    "panel.js": panel_script,
 }
 _PLAIN_NAME = re.compile(r"[a-z_]+\.[a-z]+")
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}

@@ -21,7 +21,7 @@ from sartre.cli._methods import build_model, listed_methods
 from sartre.graph.paths import transitive_closure
 from sartre.plan.estimate import plan
 from sartre.plan.text import duration
-from sartre.report.html import _content as report_content
+from sartre.report.content import report_content
 from sartre.report.html import write_report
 
 if TYPE_CHECKING:

@@ -117,12 +117,12 @@ function legend(changes) {
 
 function diagnostics(data) {
   const box = byId("diagnostics");
-  const said = data.diagnostics || data.notes || [];
   const warnings = runOf(state.shown).warnings || [];
-  const all = [...warnings, ...said];
-  box.querySelector("summary").textContent = all.length ? `What to know before you trust it (${all.length})` : "None of the checks failed.";
-  box.querySelector("ul").replaceChildren(...all.map((text) => html("li", {}, text)));
-  box.open = all.length > 0 && all.length <= 4;
+  const found = [...warnings, ...data.notes.slice(0, data.diagnostics)]; // the notes that hold for every graph come last
+  box.querySelector("summary").textContent = `What to know before you trust it: ${found.length ? plural(found.length, "finding") : "none of the checks failed"}`;
+  box.querySelector("ul").replaceChildren(
+    ...found.map((text) => html("li", {}, text)),
+    ...data.notes.slice(data.diagnostics).map((text) => html("li", { class: "note" }, text)));
 }
 
 function pickEdge(k) {

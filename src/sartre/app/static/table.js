@@ -54,25 +54,25 @@ const waiting = (text) => html("div", { class: "card waiting" }, html("span", { 
 
 async function watch(panel) {
   const { looking, table } = await load();
-  if (looking && looking.state === "running" && !table) {
+  const reads = looking && looking.state === "running" && !table;
+  panel.querySelector(".waiting")?.remove();
+  if (reads) {
+    panel.prepend(waiting(looking.progress));
     setTimeout(() => watch(panel), 300);
-    return;
-  }
-  if (!table && looking && looking.state === "failed") {
-    draw(panel, false);
-    panel.prepend(refusal(looking.error));
-  } else for (const event of ["table", "columns", "knowledge", "runs", "shown"]) emit(event);
+  } else if (table) for (const event of ["table", "columns", "knowledge", "runs", "shown"]) emit(event);
+  else if (looking && looking.error) panel.prepend(refusal(looking.error));
 }
 
-function draw(panel, first = true) {
+function draw(panel) {
   const { table } = state;
   if (!table) {
+    if (panel.querySelector(".welcome")) return;
     panel.replaceChildren(html("div", { class: "card welcome" },
       html("h1", {}, "Which causes which?"),
       html("p", {}, "Drop a table here: one row per sample, one column per variable. You look at it, say what you know, learn a graph, and ask it questions."),
       html("div", { class: "drop" }, html("p", {}, "Drop a file here"), chooser("Choose a file", "primary"),
         html("p", { class: "note" }, "CSV, TSV, Excel, Parquet, Feather, SAS, Stata or SPSS. It stays on this machine."))));
-    if (first) watch(panel).catch((error) => tell(error.message));
+    watch(panel).catch((error) => tell(error.message));
     return;
   }
   panel.replaceChildren(
