@@ -12,6 +12,13 @@ RUN = [sys.executable, "-c", "from sartre.cli import main; main()"]
 
 
 def run(*arguments: str, stdin: bytes | None = None):
+    """Run the command line as `typed` does, but with results in the current folder, where they replace earlier ones."""
+    learns = arguments[:1] in (("discover",), ("prune",)) and "--help" not in arguments
+    here = ("--out", ".", "--overwrite") if learns and "--out" not in arguments else ()
+    return typed(*arguments, *here, stdin=stdin)
+
+
+def typed(*arguments: str, stdin: bytes | None = None):
     """Run the command line in this process; an unexpected exception fails the calling test."""
     result = CliRunner().invoke(app, list(arguments), input=stdin)
     if result.exception is not None and not isinstance(result.exception, SystemExit):

@@ -46,7 +46,7 @@ def test_a_large_file_is_read_in_batches(parts, folder, monkeypatch):
     assert parts in names_in(folder)
     assert read_arrow.in_batches(folder / parts)
     assert not read_arrow.in_batches(folder / "whole.parquet")
-    monkeypatch.setattr(read_arrow, "LARGE", 1000)
+    monkeypatch.setattr(read_arrow, "_LARGE", 1000)
     assert read_arrow.in_batches(folder / "whole.parquet")
     assert run("discover", "whole.parquet").exit_code == 0
 

@@ -96,8 +96,9 @@ def test_the_command_works_as_a_process_of_its_own(table, folder):
     assert result.returncode == 0
     assert result.stderr.startswith("Reading water.csv\n")
     assert [cells[:3] for cells in edges_in(result.stdout)] == [["rain", "->", "river"], ["river", "->", "flood"]]
-    assert len(Dag.from_dict(json.loads((folder / "graph.json").read_text()))) == 3
-    assert names_in(folder) == ["edges.csv", "graph.json", "knowledge-template.toml", table]
+    assert names_in(folder) == ["water-sartre", table]
+    assert names_in(folder / "water-sartre") == ["edges.csv", "graph.json", "knowledge-template.toml"]
+    assert len(Dag.from_dict(json.loads((folder / "water-sartre" / "graph.json").read_text()))) == 3
 
 
 def test_ctrl_c_stops_a_process_with_130_and_writes_nothing(folder):

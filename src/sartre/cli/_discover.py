@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the types
 from typing import Annotated
 
 import typer
@@ -12,12 +12,18 @@ from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
 from sartre.cli._console import guarded, out, progress
 from sartre.cli._learning import Asked, Learnt, learn, split_names
 from sartre.cli._tables import print_summary
+from sartre.cli._typed import typed
 
 
 def discover(  # noqa: PLR0913 - one argument per option
+    context: typer.Context,
     source: option.Source,
     *,
     columns: option.Columns = None,
+    exclude: option.Exclude = None,
+    categorical: option.Categorical = None,
+    log: option.Log = None,
+    sheet: option.Sheet = None,
     order: option.Order = "OrderSearch",
     prune: option.Prune = "SARTRE",
     effort: option.Effort = None,
@@ -33,7 +39,8 @@ def discover(  # noqa: PLR0913 - one argument per option
     certify: option.Certify = None,
     seed: option.Seed = 0,
     jobs: option.Jobs = 1,
-    out_folder: option.Out = Path(),
+    out_folder: option.ResultFolder = None,
+    overwrite: option.Overwrite = False,
     report: option.Report = None,
     no_data: option.NoData = False,
     yes: option.Yes = False,
@@ -42,9 +49,12 @@ def discover(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Learn the causal graph of a table's columns.
 
-    The edges are printed, strongest first. The whole graph is written to graph.json, and the edges alone to edges.csv.
-    What you know about the columns can be entered in knowledge-template.toml, written beside them, for --knowledge.
-    Text columns are treated as categories.
+    The edges are printed, strongest first. The whole graph is written to graph.json, and the edges alone to edges.csv,
+    in a folder named after the table. What you know about the columns can be entered in knowledge-template.toml,
+    written beside them, for --knowledge.
+
+    Text columns are treated as categories. A table that cannot be used is refused with a list of all its problems and a
+    command that would work.
 
     Columns keep their units, since the default methods do not depend on them. With --penalty or --order SCORE, which
     do, they are standardised first (mean 0, variance 1).
@@ -52,15 +62,16 @@ def discover(  # noqa: PLR0913 - one argument per option
     Rows of several experiments are told apart by --environment and --interventions, and rows that belong together by
     --groups.
 
-    Example: sartre discover cells.csv --level 0.001 --stability 50 --out cells
+    Example: sartre discover cells.csv --exclude id --stability 50 --report cells.html
     """
     options = locals()
     with guarded(debug=debug):
-        asked = Asked.of(options, columns=None if columns is None else split_names(columns))
+        asked = Asked.of(options, typed=typed(context))
     _run(asked, as_json=as_json, debug=debug)
 
 
 def prune(  # noqa: PLR0913 - one argument per option
+    context: typer.Context,
     source: option.Source,
     *,
     order_of: Annotated[
@@ -69,6 +80,10 @@ def prune(  # noqa: PLR0913 - one argument per option
     order_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The order, one name per line, or the graph.json of a run.")
     ] = None,
+    exclude: option.Exclude = None,
+    categorical: option.Categorical = None,
+    log: option.Log = None,
+    sheet: option.Sheet = None,
     prune: option.Prune = "SARTRE",
     effort: option.Effort = None,
     settings: option.Settings = None,
@@ -83,7 +98,8 @@ def prune(  # noqa: PLR0913 - one argument per option
     certify: option.Certify = None,
     seed: option.Seed = 0,
     jobs: option.Jobs = 1,
-    out_folder: option.Out = Path(),
+    out_folder: option.ResultFolder = None,
+    overwrite: option.Overwrite = False,
     report: option.Report = None,
     no_data: option.NoData = False,
     yes: option.Yes = False,
@@ -99,7 +115,10 @@ def prune(  # noqa: PLR0913 - one argument per option
     options = locals()
     with guarded(debug=debug):
         names = _given_order(order_of, order_file)
-    _run(Asked.of(options, columns=names, order=names), as_json=as_json, debug=debug)
+        left_out = [] if exclude is None else split_names(exclude)
+        order = [name for name in names if name not in left_out]
+        asked = Asked.of(options, columns=names, order=order, typed=typed(context))
+    _run(asked, as_json=as_json, debug=debug)
 
 
 def _run(asked: Asked, *, as_json: bool, debug: bool) -> None:

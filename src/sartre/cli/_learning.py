@@ -30,6 +30,10 @@ class Asked:
 
     source: str
     columns: list[str] | None = None
+    exclude: list[str] | None = None
+    categorical: list[str] | None = None
+    log: list[str] | None = None
+    sheet: str | None = None
     order: str | list[str]
     order_file: Path | None = None
     prune: str
@@ -47,15 +51,23 @@ class Asked:
     seed: int = 0
     jobs: int = 1
     out_folder: Path = Path()
+    overwrite: bool = False
     report: Path | None = None
     no_data: bool = False
     yes: bool = False
+    typed: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the command, part by part
 
     @classmethod
     def of(cls, options: Mapping[str, Any], **changes: Any) -> Asked:
         """Return the request that the options of a command make; other options, such as --json, are left out."""
         names = [field.name for field in fields(cls)]
-        return cls(**{name: options[name] for name in names if name in options} | changes)
+        given = {name: options[name] for name in names if name in options} | changes
+        for name in ("columns", "exclude", "categorical", "log"):
+            if isinstance(given.get(name), str):
+                given[name] = split_names(given[name])
+        if given.get("out_folder") is None:
+            given["out_folder"] = default_folder(given["source"])
+        return cls(**given)
 
     @property
     def graph_file(self) -> Path:
@@ -100,6 +112,7 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     from sartre.cli._certificates import certificates, with_certificates
     from sartre.cli._methods import build_model
     from sartre.cli._rows import rows_record, targets_of
+    from sartre.compute.compiling import compilation_logged
     from sartre.compute.files import made_folder, write_texts_atomically
     from sartre.data.row_source import Survey
     from sartre.steps import tags_of
@@ -107,8 +120,9 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     model = build_model(asked)
     targets = targets_of(asked)
     _check_report(asked)
-    with made_folder(asked.out_folder):
+    with compilation_logged(), made_folder(asked.out_folder):
         _check_files(asked)
+        _check_not_there(asked)
         data, truth = _read(asked, targets)
         _check_memory(asked, model, data.sample.shape)
         standardize = any(tags_of(step).needs_units for step in (model.order, model.prune))
@@ -163,10 +177,25 @@ def split_names(text: str) -> list[str]:
         ) from None
 
 
-def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
+def default_folder(source: str) -> Path:
+    """Return the folder for the results of a table, in the current one.
+
+    Examples
+    --------
+    >>> str(default_folder("data/cells.csv.gz")), str(default_folder("-"))
+    ('cells-sartre', 'table-sartre')
+    """
+    from sartre.data.file_names import stem
+
+    return Path(f"{'table' if source == '-' else stem(source)}-sartre")
+
+
+def load(source: str, sheet: str | None = None) -> tuple[pd.DataFrame, Dag | None]:
     """Return a table and, if it is known, its true graph; a file has priority over a data set of the same name."""
     from sartre.data.read_file import read_table
 
+    if sheet is not None and (source == "-" or not Path(source).exists()):
+        raise ValueError(f"--sheet applies to spreadsheets only; leave it out for '{source}'.")
     if source == "-":
         if sys.stdin is None:  # the shell closed it
             raise ValueError("Standard input is closed, so '-' cannot be read; pipe a table into it, or name a file.")
@@ -179,25 +208,42 @@ def load(source: str) -> tuple[pd.DataFrame, Dag | None]:
     if not Path(source).exists():
         raise FileNotFoundError(
             f"There is no file '{source}', and no data set of that name (the only one is {', '.join(DATASETS)}); "
-            "check its name and folder."
+            f"check its name and folder.{_similar_file(source)}"
         )
-    return read_table(source), None
+    return read_table(source, sheet=sheet), None
+
+
+def _similar_file(source: str) -> str:
+    """Return a question that names the file in the same folder that is most like one that does not exist."""
+    from sartre.settings import suggestion
+
+    folder = Path(source).parent
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    return suggestion(Path(source).name, [*names, *DATASETS])
 
 
 def _read(asked: Asked, targets: dict[str, Any] | None) -> tuple[Table | Survey, Dag | None]:
     """Return the data, a table or the survey of a large one, and the true graph if it is known."""
+    from sartre.cli._reading import column_names, prepared, problems_in, refused, streams, warn_of_row_numbers
     from sartre.data.batches import Batches
     from sartre.data.checks import as_table
-    from sartre.data.read_arrow import in_batches
     from sartre.data.read_design import with_design
+    from sartre.data.refusals import BadTableError
     from sartre.data.row_source import survey
 
-    if in_batches(asked.source):
-        return survey(Batches(asked.source, asked.missing, asked.columns), asked.seed), None
-    frame, truth = load(asked.source)
-    said = with_design(chosen(frame, asked), asked.environment, targets, asked.groups)
-    data = as_table(said, categories=True, missing=True)
-    _check_missing(asked, data)
+    if streams(asked):
+        return survey(Batches(asked.source, asked.missing, column_names(asked)), asked.seed), None
+    frame, truth = load(asked.source, asked.sheet)
+    frame = prepared(frame, asked)
+    try:
+        said = with_design(frame, asked.environment, targets, asked.groups)
+        data = as_table(said, categories=True, missing=True)
+        if asked.missing == "error" and data.missing.any():
+            raise refused(frame, asked, problems_in(frame, asked))
+    except BadTableError as error:
+        problems = problems_in(frame, asked) or error.problems
+        raise refused(frame, asked, problems) from None
+    warn_of_row_numbers(data)
     return data, truth
 
 
@@ -225,18 +271,6 @@ def _in_memory(asked: Asked, table: Table | Survey, option: str) -> Table:
     return table
 
 
-def chosen(frame: pd.DataFrame, asked: Asked) -> pd.DataFrame:
-    """Return the requested columns, and those that say how rows differ."""
-    about_rows = [name for name in (asked.environment, asked.groups) if name is not None]
-    missing = [name for name in (*(asked.columns or []), *about_rows) if name not in frame.columns]
-    if missing:
-        shown = ", ".join(map(str, frame.columns[:20])) + (", ..." if frame.shape[1] > 20 else "")
-        raise ValueError(f"'{asked.source}' has no column '{missing[0]}'; its columns are {shown}.")
-    if asked.columns is None:
-        return frame
-    return frame[[*asked.columns, *(name for name in dict.fromkeys(about_rows) if name not in asked.columns)]]
-
-
 def _check_report(asked: Asked) -> None:
     """Refuse, before a long run, a report that would fail after it."""
     if asked.report is None:
@@ -262,6 +296,22 @@ def _check_files(asked: Asked) -> None:
             check_destination(path, file)
 
 
+def _check_not_there(asked: Asked) -> None:
+    """Refuse to replace an earlier result, unless --overwrite is given."""
+    if asked.overwrite:
+        return
+    found = [path for path in (asked.graph_file, asked.edges_file) if os.path.lexists(path)]
+    if found:
+        raise FileExistsError(
+            f"'{asked.out_folder}' has an earlier result ({' and '.join(path.name for path in found)}). Add "
+            "--overwrite to replace it, or name another folder with --out."
+        )
+    if asked.report is not None and os.path.lexists(asked.report):
+        raise FileExistsError(
+            f"'{asked.report}' exists. Add --overwrite to replace it, or choose another name for the report."
+        )
+
+
 def _check_memory(asked: Asked, model: CausalDiscovery, shape: tuple[int, int]) -> None:
     """Refuse a run for which this machine has far too little memory by the plan, unless --yes is given."""
     from sartre.plan.estimate import MEMORY_MARGIN
@@ -273,17 +323,6 @@ def _check_memory(asked: Asked, model: CausalDiscovery, shape: tuple[int, int]) 
         raise ValueError(
             f"{shortage} The run would take about {duration(plan.total.seconds)}. Use fewer columns or another method "
             "(`sartre plan` compares them), or add --yes to start it all the same."
-        )
-
-
-def _check_missing(asked: Asked, data: Table) -> None:
-    from sartre.settings import listed
-
-    counts = [f"'{name}' {count}" for name, count in zip(data.names, data.missing.sum(axis=0), strict=True) if count]
-    if counts and asked.missing == "error":
-        raise ValueError(
-            f"There are missing values. Counts per column: {listed(counts)}. Leave out their rows with --missing drop, "
-            "impute them with --missing impute, or treat missing as a value of its own with --missing bin."
         )
 
 
@@ -346,6 +385,7 @@ def _document(
         "version": __version__,
         "source": asked.source,
         "standardized": standardized,
+        **{name: getattr(asked, name) for name in ("exclude", "categorical", "log") if getattr(asked, name)},
         "missing": asked.missing,
         "seed": asked.seed,
         "order": _settings(model.order_step_),

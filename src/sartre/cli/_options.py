@@ -11,12 +11,27 @@ Source: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="A CSV, TSV, Parquet or Feather file with one row per sample; a folder of Parquet files, which is read in "
-        "batches; - for CSV on standard input; or sachs, the included data set.",
+        help="A table with one row per sample: CSV or TSV (also .gz or .zst), Excel, Parquet, Feather, SAS, Stata or "
+        "SPSS; a folder of Parquet files, which is read in batches; - for CSV on standard input; or sachs, the "
+        "included data set.",
     ),
 ]
 Columns: TypeAlias = Annotated[
     str | None, typer.Option(metavar="A,B,...", help="Use only these columns; all by default.")
+]
+Exclude: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="A,B,...", help="Leave these columns out, such as ids, dates and free text.")
+]
+Categorical: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,...", help="Treat these columns of numbers as categories, which have no order."),
+]
+Log: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="A,B,...", help="Take the logarithm of these columns, which must be positive.")
+]
+Sheet: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The sheet of a spreadsheet, by its name or its number; the first by default."),
 ]
 Environment: TypeAlias = Annotated[
     str | None,
@@ -116,8 +131,24 @@ Jobs: TypeAlias = Annotated[
     ),
 ]
 Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the results.")]
+ResultFolder: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="The folder for the results; by default one named after the table, such as cells-sartre for cells.csv, in "
+        "the current folder.",
+    ),
+]
+Overwrite: TypeAlias = Annotated[
+    bool, typer.Option("--overwrite", help="Replace an earlier result; without it, the run is refused.")
+]
 Report: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Also write a report for a browser, as one HTML file.")
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Also write a report for a browser, as one HTML file; the path is relative to the current folder.",
+    ),
 ]
 NoData: TypeAlias = Annotated[
     bool, typer.Option("--no-data", help="Leave the rows of the table out of the report, so that it can be shared.")

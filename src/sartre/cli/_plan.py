@@ -10,7 +10,7 @@ import typer
 
 from sartre.cli import _options as option  # noqa: TC001 - typer reads the types
 from sartre.cli._console import guarded, out, progress
-from sartre.cli._learning import Asked, chosen, load, split_names
+from sartre.cli._learning import Asked, load
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +22,10 @@ def plan(  # noqa: PLR0913 - one argument per option
     source: option.Source,
     *,
     columns: option.Columns = None,
+    exclude: option.Exclude = None,
+    categorical: option.Categorical = None,
+    log: option.Log = None,
+    sheet: option.Sheet = None,
     order: option.Order = "OrderSearch",
     prune: option.Prune = "SARTRE",
     effort: option.Effort = None,
@@ -41,7 +45,7 @@ def plan(  # noqa: PLR0913 - one argument per option
     """
     options = locals()
     with guarded(debug=debug):
-        asked = Asked.of(options, columns=None if columns is None else split_names(columns))
+        asked = Asked.of(options)
         with progress(f"Looking at {'standard input' if source == '-' else source}"):
             found = _planned(asked)
         if as_json:
@@ -52,21 +56,22 @@ def plan(  # noqa: PLR0913 - one argument per option
 
 def _planned(asked: Asked) -> Plan:
     from sartre.cli._methods import build_model
+    from sartre.cli._reading import chosen
     from sartre.plan.estimate import plan as planned
     from sartre.plan.estimate import reading_step, shape_of
 
     model = build_model(asked)
-    frame, n = _beginning(asked.source)
+    frame, n = _beginning(asked.source, asked.sheet)
     shape = shape_of((n, chosen(frame, asked).shape[1]))
     return planned(model, shape, reading_step(asked.source, n, frame.shape[1]))
 
 
-def _beginning(source: str) -> tuple[pd.DataFrame, int]:
+def _beginning(source: str, sheet: str | None) -> tuple[pd.DataFrame, int]:
     from sartre.data.read_file import peek
 
     if Path(source).exists():
-        return peek(source)
-    frame, _ = load(source)
+        return peek(source, sheet=sheet)
+    frame, _ = load(source, sheet)
     return frame, len(frame)
 
 

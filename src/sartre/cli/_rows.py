@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 def targets_of(asked: Asked) -> dict[str, Any] | None:
     """Return what was acted on, or None; refuse options about rows that lack another or that batches cannot obey."""
-    from sartre.data.read_arrow import in_batches
+    from sartre.cli._reading import streams
 
     given = [f"--{name}" for name in ("environment", "interventions", "groups") if getattr(asked, name) is not None]
     if asked.interventions is not None and asked.environment is None:
         raise ValueError("--interventions needs --environment, the column that names the experiment of each row.")
-    if given and in_batches(asked.source):
+    if given and streams(asked):
         raise ValueError(
             f"{' and '.join(given)} cannot be used with '{asked.source}', which is read in batches, because all rows "
             "are needed in memory; leave the option out, or learn from a sample of the rows."

@@ -102,13 +102,13 @@ def as_category(values: NDArray[Any], name: str) -> Column:
     most = max(FEW_LEVELS, min(MOST_LEVELS, len(values) // SAMPLES_PER_LEVEL))
     if len(levels) > most:
         kind, likeness = _likeness(levels, texts)
-        raise _refused(
-            kind,
-            name,
-            f"has {len(levels)} levels in {len(values)} rows, such as '{texts[0][:40]}', so it looks like {likeness}. "
-            f"With this many rows, at most {most} levels are allowed.",
-            "Merge rare levels, or leave the column out.",
+        found = (
+            f"has {len(levels)} levels in {len(values)} rows, such as '{texts[0][:40]}', so it looks like {likeness}."
         )
+        if kind == "id" or len(levels) == len(texts):
+            raise _refused(kind, name, found, "Leave the column out.")
+        found += f" With this many rows, at most {most} levels are allowed."
+        raise _refused(kind, name, found, "Merge rare levels, or leave the column out.")
     place = {level: code for code, level in enumerate(levels)}
     codes = np.full(len(values), np.nan)
     codes[~missing] = [place[text] for text in texts]

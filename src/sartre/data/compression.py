@@ -9,16 +9,17 @@ from contextlib import contextmanager
 from lzma import LZMAError
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from sartre.data.file_names import COMPRESSED
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-_OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".zst": "zstandard"}
 GROWTH = 4  # a compressed table of numbers is about four times larger once it is read
 
 
 def is_compressed(path: Path) -> bool:
     """Return whether a file is compressed, judged by its extension."""
-    return path.suffix.lower() in _OPENERS
+    return path.suffix.lower() in COMPRESSED
 
 
 def unpacked_size(path: Path) -> int:
@@ -64,7 +65,7 @@ def _own_error(module: Any) -> type[Exception]:
 
 def _module(path: Path) -> Any:
     """Return the module that opens files of this kind."""
-    name = _OPENERS[path.suffix.lower()]
+    name = COMPRESSED[path.suffix.lower()]
     for candidate in ("compression.zstd", name) if name == "zstandard" else (name,):
         try:
             return importlib.import_module(candidate)

@@ -51,7 +51,8 @@ def problems_of(frame: Any, *, missing: str = "error") -> list[Problem]:
     -------
     list of Problem
         Fatal problems refuse the table: ids and free text, dates, values that are no numbers, columns without any
-        value, missing values, too few rows or columns. The others are advice: constants, copies, numbers of rows.
+        value, missing values and, if nothing else is wrong, too few rows or columns. The others are advice: constants,
+        copies, numbers of rows.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def problems_of(frame: Any, *, missing: str = "error") -> list[Problem]:
     for _, table in read:
         found += value_problems(table)
         found += missing_problems(table) if missing == "error" else []
-    found += _size_problems(native)
+    found += [] if found else _size_problems(native)  # how many rows and columns there are is known once these are good
     place = {name: j for j, (name, _) in enumerate(native)}
     found.sort(key=lambda problem: (problem.kind == "missing", place.get(problem.column or "", len(place))))
     bad = {problem.column for problem in found if problem.action == "exclude"}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from sartre.data.file_names import ARROW
 from sartre.data.read_text import MAX_COLUMNS, check_not_repeated, too_wide
 
-_ARROW = {".parquet": "Parquet", ".pq": "Parquet", ".feather": "Feather", ".arrow": "Feather"}
-LARGE = 2**30  # bytes in memory; a larger table is read in batches
+_LARGE = 2**30  # bytes in memory; a larger table is read in batches
 
 
 def in_batches(path: str | Path) -> bool:
@@ -19,7 +19,7 @@ def in_batches(path: str | Path) -> bool:
     path = Path(path)
     if path.is_dir():
         return True
-    if _ARROW.get(path.suffix.lower()) != "Parquet" or not path.is_file() or path.stat().st_size < LARGE // 100:
+    if ARROW.get(path.suffix.lower()) != "Parquet" or not path.is_file() or path.stat().st_size < _LARGE // 100:
         return False
     from pyarrow import ArrowException, parquet  # noqa: PLC0415 - an extra
 
@@ -27,7 +27,12 @@ def in_batches(path: str | Path) -> bool:
         found = parquet.read_metadata(path)
     except (ArrowException, OSError):
         return False  # the file is refused later, when it is read
-    return found.num_rows * found.num_columns * 8 > LARGE
+    return is_large(found.num_rows * found.num_columns * 8)
+
+
+def is_large(n_bytes: int) -> bool:
+    """Return whether a table of this size is read in batches."""
+    return n_bytes > _LARGE
 
 
 def parquet_batches(path: Path, size: int) -> Iterator[Any]:
@@ -59,7 +64,7 @@ def parquet_batches(path: Path, size: int) -> Iterator[Any]:
 
 def parquet_files(folder: Path) -> list[Path]:
     """Return the Parquet files in a folder and its subfolders, ordered by path."""
-    ends = tuple(end for end, kind in _ARROW.items() if kind == "Parquet")
+    ends = tuple(end for end, kind in ARROW.items() if kind == "Parquet")
     files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in ends and file.is_file())
     if not files:
         raise FileNotFoundError(f"There is no {' or '.join(ends)} file in the folder '{folder}'; check its name.")

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from sartre.data.checks import default_names
+from sartre.data.file_names import SHEETS
 from sartre.data.number_text import with_numbers
 from sartre.data.read_text import MAX_COLUMNS, checked_names, too_wide, warn_of_no_header
 from sartre.settings import listed, suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-SHEETS = {".xlsx": "openpyxl", ".xlsm": "openpyxl", ".xls": "xlrd", ".ods": "odf"}  # and what pandas reads them with
 
 
 def read_sheet(path: Path, sheet: str | int | None = None) -> pd.DataFrame:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from sartre.compute.files import reading
 from sartre.data import read_arrow
 from sartre.data.compression import opened, peeked, unpacked_size
+from sartre.data.file_names import ARROW, SHEETS, STATISTICS, is_text
 from sartre.data.number_text import with_numbers
-from sartre.data.read_arrow import _ARROW, _read_arrow, parquet_batches, parquet_files
-from sartre.data.read_excel import SHEETS, read_sheet
-from sartre.data.read_statistics import STATISTICS, read_statistics
+from sartre.data.read_arrow import _read_arrow, parquet_batches, parquet_files
+from sartre.data.read_excel import read_sheet
+from sartre.data.read_statistics import read_statistics
 from sartre.data.read_text import _read_text, _text_blocks
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def read_table(source: str | Path | BinaryIO, *, sheet: str | int | None = None)
             return read_sheet(path, sheet)
         if kind in STATISTICS:
             return read_statistics(path)
-        if kind in _ARROW:
-            return with_numbers(_read_arrow(path, _ARROW[kind]))
+        if kind in ARROW:
+            return with_numbers(_read_arrow(path, ARROW[kind]))
         with opened(path) as file:
             return _read_text(str(path), file)
 
@@ -98,13 +99,13 @@ def peek(source: str | Path, *, sheet: str | int | None = None) -> tuple[pd.Data
         parts = [peek(file) for file in parquet_files(path)]
         return parts[0][0], sum(n for _, n in parts)
     _check_is_file(path)
-    kind = _ARROW.get(path.suffix.lower())
+    kind = ARROW.get(path.suffix.lower())
     if kind == "Parquet":
         frame = _read_arrow(path, kind, first=1)
         from pyarrow import parquet  # noqa: PLC0415 - an extra; it is installed, since it has just been used
 
         return frame, parquet.read_metadata(path).num_rows
-    if not _is_text(path) or sheet is not None:
+    if not is_text(path) or sheet is not None:
         frame = read_table(path, sheet=sheet)
         return frame, len(frame)
     with reading(path):
@@ -123,39 +124,19 @@ def in_batches(source: str | Path) -> bool:
     Text is only if all of its columns hold numbers; otherwise it is read as a whole.
     """
     path = Path(source)
-    if not _is_text(path):
+    if not is_text(path):
         return read_arrow.in_batches(path)
-    return path.is_file() and unpacked_size(path) > read_arrow.LARGE
+    return path.is_file() and read_arrow.is_large(unpacked_size(path))
 
 
 def batches_of(source: str | Path, size: int) -> Iterator[Any]:
     """Read a table batch by batch: text in blocks of lines; Parquet, `size` rows at a time."""
     path = Path(source)
-    if path.exists() and not path.is_dir() and _is_text(path):
+    if path.exists() and is_text(path):
         with reading(path), opened(path) as file:
             yield from _text_blocks(str(path), file)
     else:
         yield from parquet_batches(path, size)
-
-
-def stem(source: str) -> str:
-    """Return the name of a table without its folder and its extensions.
-
-    Examples
-    --------
-    >>> stem("data/cells.csv.gz"), stem("parts/"), stem("sachs"), stem("v1.2.parquet")
-    ('cells', 'parts', 'sachs', 'v1.2')
-    """
-    path = Path(source)
-    known = {".csv", ".tsv", ".tab", ".txt", ".gz", ".bz2", ".xz", ".zst", *_ARROW, *SHEETS, *STATISTICS}
-    while path.suffix.lower() in known and path.stem:
-        path = path.with_suffix("")
-    return path.name or Path(source).resolve().name
-
-
-def _is_text(path: Path) -> bool:
-    """Return whether a file is read as text, judged by its extension."""
-    return not path.is_dir() and path.suffix.lower() not in {*_ARROW, *SHEETS, *STATISTICS}
 
 
 def _check_is_file(path: Path) -> None:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from sartre.data.file_names import STATISTICS
 from sartre.data.number_text import with_numbers
 from sartre.data.read_text import check_not_repeated
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-STATISTICS = {".sas7bdat": "SAS", ".xpt": "SAS", ".dta": "Stata", ".sav": "SPSS", ".zsav": "SPSS"}
 
 
 def read_statistics(path: Path) -> pd.DataFrame:
