@@ -12,11 +12,22 @@ if TYPE_CHECKING:
     from sartre.graph.dag import Dag
     from sartre.graph.pdag import Pdag
     from sartre.knowledge.knowledge import Knowledge
+    from sartre.saving import load
     from sartre.scm import StructuralModel
 
 __version__ = "0.1.0"
 
-__all__ = ["CausalDiscovery", "Dag", "Knowledge", "Pdag", "StructuralModel", "__version__", "certify", "stability"]
+__all__ = [
+    "CausalDiscovery",
+    "Dag",
+    "Knowledge",
+    "Pdag",
+    "StructuralModel",
+    "__version__",
+    "certify",
+    "load",
+    "stability",
+]
 
 _HOMES = {
     "CausalDiscovery": "sartre.discovery",
@@ -25,6 +36,7 @@ _HOMES = {
     "Pdag": "sartre.graph",
     "StructuralModel": "sartre.scm",
     "certify": "sartre.evidence.certificates",
+    "load": "sartre.saving",
     "stability": "sartre.evidence.stability",
 }
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from sartre.steps import Mechanism
 
 COMPUTED_LATER = ("edges_", "scm_", "seen_interventions_", "diagnostics_", "_mechanisms")  # on first access
-ONLY_LOADED = ("_scm_refusal", "_environments", "remarks_")  # of a model that was read from a file
+ONLY_LOADED = ("_scm_refusal", "_environments", "_replaced", "remarks_")  # of a model that was read from a file
 
 
 class CausalDiscovery(BaseEstimator):
@@ -104,8 +104,9 @@ class CausalDiscovery(BaseEstimator):
         than 4 decide), and ``direction_confidence`` how likely the direction is right if the model is. Unchecked are
         categories, columns with missing values (imputed ones too) or fewer than ten distinct values, and tables of more
         than 100 columns. ``shape`` says how the target follows the source, the other causes held fixed: ``"rising"``,
-        ``"falling"``, ``"U-shaped"``, ``"inverted U"``, ``"wavy"`` (more turns), ``"flat"`` (it acts with other causes
-        only) or, for categories, ``"by level"``. It is computed on first access.
+        ``"falling"``, ``"U-shaped"``, ``"inverted U"``, ``"wavy"`` (more turns), ``"joint"`` (it acts together with
+        another cause, and not on its own), ``"unclear"`` or, for categories, ``"by level"``. It is computed on first
+        access.
     pdag_ : Pdag
         The graph with arrows where directions are decided or known, and lines elsewhere.
     environment_effects_ : DataFrame or None
@@ -505,6 +506,39 @@ class CausalDiscovery(BaseEstimator):
         if environments is None or not environments["set"].any():
             return None
         return seen_interventions(self.scm_, dict(zip(environments["environment"], environments["set"], strict=True)))
+
+    def save(self, path: str | Path, *, include_rows: bool = False) -> None:
+        """Write the fitted model to a file that `sartre.load` reads; it holds JSON and arrays, and no pickle.
+
+        Everything that is derived from the rows is there: graph, edges, order, diagnostics, and the mechanisms, which
+        predict the same. Of the rows themselves, it holds the following, each column on its own:
+
+        - 12 quantiles of every column (its ends among them), and means of groups of at least ten values and residuals of similar size;
+        - of columns that act in pairs, up to 256 of their values.
+
+        With them ``scm_`` still samples and computes effects, whose intervals then come from the posterior of the
+        coefficients. Gaussian processes consist of rows: additive functions take their place, and `load` says so.
+
+        Parameters
+        ----------
+        path : str or Path
+        include_rows : bool
+            Whether to keep the rows of `fit` too, so that the model works as before, for those who may see them.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> x0, noise = np.random.default_rng(0).normal(size=(2, 300))
+        >>> model = CausalDiscovery(random_state=0).fit(np.column_stack([x0, np.sin(2 * x0) + noise / 2]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(os.path.join(folder, "model.sartre"))
+        ...     os.listdir(folder)
+        ['model.sartre']
+        """
+        from sartre.saving import save  # noqa: PLC0415 - files are a layer above learning
+
+        save(self, path, include_rows=include_rows)
 
     def report(
         self,

@@ -59,10 +59,10 @@ def write_text_atomically(path: str | Path, text: str) -> None:
     write_texts_atomically({path: text})
 
 
-def write_texts_atomically(texts: Mapping[Any, str]) -> None:
+def write_texts_atomically(texts: Mapping[Any, str | bytes]) -> None:
     """Write several files, given by path, in this way; none is replaced before all are on disk.
 
-    A file that is replaced keeps its permissions.
+    Text is written as UTF-8. A file that is replaced keeps its permissions.
     """
     temporaries: dict[Path, Path] = {}
     path: Any = None
@@ -85,11 +85,11 @@ def write_texts_atomically(texts: Mapping[Any, str]) -> None:
             temporary.unlink(missing_ok=True)
 
 
-def _write_to_disk(temporary: Path, text: str, target: Path) -> None:
+def _write_to_disk(temporary: Path, text: str | bytes, target: Path) -> None:
     """Write a new file through to the disk, with the permissions of the file that it will replace, if there is one."""
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     temporary.touch(0o666 if mode is None else 0o600, exist_ok=False)  # nobody else may read it before it has its mode
-    temporary.write_text(text, encoding="utf-8", newline="\n")
+    temporary.write_bytes(text if isinstance(text, bytes) else text.encode())
     with temporary.open("rb+") as file:
         os.fsync(file.fileno())
     if mode is not None:

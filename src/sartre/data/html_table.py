@@ -24,7 +24,12 @@ def html_section(title: str, messages: Iterable[str], frame: pd.DataFrame) -> st
     """
     points = "".join(f"<li>{escape(message)}</li>" for message in messages)
     table = frame.to_html(
-        escape=True, index=not _is_numbered(frame), max_rows=MOST_SHOWN, float_format="{:.4g}".format, border=0, na_rep="-"
+        escape=True,
+        index=not _is_numbered(frame),
+        max_rows=MOST_SHOWN,
+        float_format="{:.4g}".format,
+        border=0,
+        na_rep="-",
     )
     return f"<p><b>{escape(title)}</b></p>{f'<ul>{points}</ul>' if points else ''}{table}"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sartre.steps import Mechanism
 
 RISING, FALLING, U_SHAPED, INVERTED_U, WAVY = "rising", "falling", "U-shaped", "inverted U", "wavy"
-FLAT = "flat"  # nothing on its own: it acts with other causes
+JOINT, UNCLEAR = "joint", "unclear"  # nothing on its own that the rows can show: it acts with another cause, or weakly
 BY_LEVEL = "by level"  # the levels of a category have no order
 CURVE_POINTS = 41  # of the grid on which a curve is looked at
 OUTSIDE = 0.025  # share of the rows beyond the grid at either end
@@ -63,7 +63,10 @@ def edge_shapes(edges: pd.DataFrame, graph: Dag, table: Table, mechanisms: Mappi
             grids[j] = _grid(table.values[:, j])
         if target not in parents:
             parents[target] = parent_columns(graph, target)
-        shapes.append(shape_of(mechanisms[target].curve(parents[target].index(j), grids[j])))
+        parent, mechanism = parents[target].index(j), mechanisms[target]
+        shape = shape_of(mechanism.curve(parent, grids[j]))
+        acts_jointly = any(parent in pair for pair in mechanism.pairs)
+        shapes.append(JOINT if shape == UNCLEAR and acts_jointly else shape)
     return shapes
 
 
@@ -71,23 +74,23 @@ def shape_of(curve: Curve) -> str:
     """Return the shape of a curve over a grid: where it turns, and which way it goes first.
 
     It has turned if it comes back by 15 % of its range and by two standard errors. A curve whose ends and turns do not
-    differ by two standard errors is flat.
+    differ by two standard errors is unclear.
 
     Examples
     --------
     >>> from sartre.additive.mechanism import Curve
     >>> x = np.linspace(-1, 1, 41)
     >>> [shape_of(Curve(values, 0.01 + 0 * x)) for values in (x**3, -x, x**2, np.sin(9 * x), 0 * x)]
-    ['rising', 'falling', 'U-shaped', 'wavy', 'flat']
+    ['rising', 'falling', 'U-shaped', 'wavy', 'unclear']
     """
     turns = _turns(curve)
     moves = np.sign(np.diff(curve.values[turns])).tolist()
-    shapes = {(): FLAT, (1,): RISING, (-1,): FALLING, (-1, 1): U_SHAPED, (1, -1): INVERTED_U}
+    shapes = {(): UNCLEAR, (1,): RISING, (-1,): FALLING, (-1, 1): U_SHAPED, (1, -1): INVERTED_U}
     return shapes.get(tuple(moves), WAVY)
 
 
 def _turns(curve: Curve) -> Sequence[int]:
-    """Return the ends and the turns of a curve: one point if it is flat."""
+    """Return the ends and the turns of a curve: one point if it has none."""
     values, variance = curve.values, curve.std**2
     least = SMALLEST_TURN * float(np.ptp(values))
 

@@ -141,7 +141,9 @@ class Stability:
 
     def _head(self) -> str:
         mean = self.edge_frequency.sum()
-        return f"Stability: {self.n_pairs} pairs of half-samples, {len(self.names)} variables, {mean:.1f} edges per half"
+        return (
+            f"Stability: {self.n_pairs} pairs of half-samples, {len(self.names)} variables, {mean:.1f} edges per half"
+        )
 
     def __repr__(self) -> str:
         edges = self._by_frequency()

@@ -83,7 +83,6 @@ def tell_doubts(model: StructuralModel, ends: tuple[str, str], answer: Answer) -
         differs = np.abs(answer.means[1:] - answer.means[0]).max(axis=1) > same
     matter = {edge for edges, differ in zip(answer.turned, differs, strict=True) if differ for edge in edges}
     undecided, unchecked = (
-        [edge for edge in edges if edge in matter]
-        for edges in (model.directions.undecided, model.directions.unchecked)
+        [edge for edge in edges if edge in matter] for edges in (model.directions.undecided, model.directions.unchecked)
     )
     warn_undecided(*ends, len(answer.means) if known else None, undecided, unchecked)

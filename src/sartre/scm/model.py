@@ -402,7 +402,12 @@ class StructuralModel:
             own = self.table.rows_of(j)
             noise = float(np.std(self.table.values[own, j] - self.predicted[own, j]))
             rows.append((name, ", ".join(self.graph.parents(name)), noise, how))
-        columns = ["variable", "causes", "noise (standard deviation)", *(["intervention"] if self.interventions else [])]
+        columns = [
+            "variable",
+            "causes",
+            "noise (standard deviation)",
+            *(["intervention"] if self.interventions else []),
+        ]
         frame = pd.DataFrame([row[: len(columns)] for row in rows], columns=columns)
         return html_section(repr(self), (), frame)
 

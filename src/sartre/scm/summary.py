@@ -64,7 +64,9 @@ def summary_of(model: StructuralModel) -> Summary:
     return Summary(values, noise, columns)
 
 
-def redrawn(model: StructuralModel, rng: np.random.Generator) -> tuple[Table, NDArray[np.float64], dict[str, Mechanism]]:
+def redrawn(
+    model: StructuralModel, rng: np.random.Generator
+) -> tuple[Table, NDArray[np.float64], dict[str, Mechanism]]:
     """Return a table, its predictions and mechanisms as another sample of rows might have given.
 
     Coefficients come from their posterior, and noise is drawn anew from the groups, as often as there were rows.
