@@ -2,79 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-
 import numpy as np
 import pandas as pd
-import pytest
 
 from sartre import CausalDiscovery
 from sartre.order import FixedOrder
-from sartre.report import write_report
-
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (BROWSER and DRIVER), reason="no browser here: install chromium and chromium-driver to test the report in one"
-)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.add_argument("--window-size=1200,1000")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    os.environ.setdefault("SE_AVOID_STATS", "true")
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
-
-
-class Opened:
-    """A report that is open in the browser."""
-
-    def __init__(self, driver, path):
-        self.driver = driver
-        driver.get_log("performance")  # ignore messages from before the page was opened
-        driver.get_log("browser")
-        driver.get(path.as_uri())
-
-    def all(self, selector):
-        return self.driver.find_elements("css selector", selector)
-
-    def one(self, selector):
-        return self.driver.find_element("css selector", selector)
-
-    def run(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def column(self, number):
-        return self.run(
-            "return [...document.querySelectorAll('#edges tbody tr')].map(row => row.cells[arguments[0]].textContent)",
-            number,
-        )
-
-    def requests(self):
-        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
-        return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-
-    def complaints(self):
-        return self.driver.get_log("browser")
-
-
-@pytest.fixture
-def opened(browser, tmp_path):
-    def open_report(model, X, **settings):
-        path = tmp_path / "report.html"
-        write_report(model, X, path, **settings)
-        return Opened(browser, path)
-
-    return open_report
 
 
 def test_it_opens_from_disk_without_an_error_or_a_request(opened, model, table, found):

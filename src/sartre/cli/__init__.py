@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from sartre.cli._app import app as app_command
+from sartre.cli._command_line import RememberingGroup
 from sartre.cli._console import BAD_INPUT, EXIT_CODES, err, out
 from sartre.cli._convert import convert
 from sartre.cli._discover import discover, prune
@@ -21,7 +22,13 @@ from sartre.cli._plan import plan
 from sartre.cli._reproduce import reproduce
 from sartre.cli._simulate import simulate
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=RememberingGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 for command in (discover, prune, plan, evaluate, convert, simulate, methods, app_command, reproduce):
     app.command(epilog=EXIT_CODES)(command)
 

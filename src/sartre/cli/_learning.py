@@ -110,6 +110,7 @@ class Learnt:
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     """Read, learn and write; whatever cannot work is refused before any long computation."""
     from sartre.cli._certificates import certificates, with_certificates
+    from sartre.cli._command_line import command_typed
     from sartre.cli._methods import build_model
     from sartre.cli._rows import rows_record, targets_of
     from sartre.compute.compiling import compilation_logged
@@ -144,7 +145,14 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         original = data.sample if standardize and not data.sample.missing.any() else None
         if asked.report is not None:
             begin("Writing the report")
-            model.report(asked.report, original, stability=found, include_data=not asked.no_data)
+            model.report(
+                asked.report,
+                original,
+                stability=found,
+                include_data=not asked.no_data,
+                title=_title(asked.source),
+                command=command_typed(),
+            )
         if found is not None:
             asked.checkpoint.unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
@@ -269,6 +277,11 @@ def _in_memory(asked: Asked, table: Table | Survey, option: str) -> Table:
             f"{option} needs all rows in memory, but '{asked.source}' is read in batches; leave the option out."
         )
     return table
+
+
+def _title(source: str) -> str:
+    """Return what a report calls the table: the name of its file."""
+    return "standard input" if source == "-" else Path(source).name
 
 
 def _check_report(asked: Asked) -> None:

@@ -150,7 +150,6 @@ def _about(model: CausalDiscovery, table: Table) -> list[tuple[str, str]]:
     return [
         ("Rows", f"{rows:,}"),
         ("Columns", f"{len(model.graph_):,}"),
-        ("Edges", f"{model.graph_.n_edges:,}"),
         ("Written", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
         ("Version", f"sartre {__version__}"),
     ]

@@ -27,6 +27,7 @@ function SartreCamera(svg, layer, grab) {
   // Show a box of the layer as a whole, in the middle.
   function fit(box, largest) {
     const { clientWidth: width, clientHeight: height } = svg;
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`); // pixels on the screen; on paper, it scales with the page
     const k = Math.min(largest, width / box.width, height / box.height);
     home = { k, x: (width - k * box.width) / 2 - k * box.x, y: (height - k * box.height) / 2 - k * box.y };
     apply(home);
@@ -53,11 +54,12 @@ function SartreCamera(svg, layer, grab) {
   svg.addEventListener("pointermove", (event) => {
     const before = pointers.get(event.pointerId);
     if (!before) return;
+    if (event.pointerType === "mouse" && !event.buttons) { release(event); return; } // it was released elsewhere
     const now = place(event);
     const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
     travelled += Math.hypot(dx, dy);
     if (travelled <= CLICK) return;
-    if (!dragged) svg.setPointerCapture(event.pointerId); // not before: a captured click would miss its node
+    if (!dragged && event.isTrusted) svg.setPointerCapture(event.pointerId); // not before: a captured click would miss its node
     dragged = true;
     pointers.set(event.pointerId, now);
     if (pointers.size === 1) {
@@ -78,7 +80,6 @@ function SartreCamera(svg, layer, grab) {
   };
   svg.addEventListener("pointerup", release);
   svg.addEventListener("pointercancel", release);
-  svg.addEventListener("lostpointercapture", release);
   svg.addEventListener("click", (event) => {
     if (dragged && event.isTrusted) event.stopPropagation(); // the end of a drag is not a click
     dragged = false;

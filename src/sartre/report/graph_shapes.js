@@ -92,7 +92,8 @@ const SartreShapes = (() => {
   }
 
   function rows(list, top) {
-    const inRow = Math.max(5, Math.ceil(1.6 * Math.sqrt(list.length)));
+    const most = Math.max(5, Math.ceil(1.6 * Math.sqrt(list.length)));
+    const inRow = Math.ceil(list.length / Math.ceil(list.length / most));
     return list.map((i, k) => {
       const row = Math.floor(k / inRow);
       const across = Math.min(inRow, list.length - inRow * row);
@@ -100,6 +101,13 @@ const SartreShapes = (() => {
     });
   }
   const depth = (list) => (list.length ? Math.max(...rows(list, 1).map(([, [, y]]) => y)) : 0);
+
+  // The way from a box to the centre, or back, through the gaps of the rows in between, which stand half a step apart.
+  function between(source, target, middle) {
+    const far = source[1] === middle ? target : source;
+    const passed = Array.from({ length: target[1] - source[1] - 1 }, (_, k) => source[1] + 1 + k);
+    return [source, ...passed.map((row) => [far[0] + ((far[1] - row) % 2 ? 0 : 0.5), row]), target];
+  }
 
   // One variable with its causes above and its effects below, on the same kind of grid as a whole graph.
   function neighbourhood(edges, centre) {
@@ -111,7 +119,7 @@ const SartreShapes = (() => {
       [centre, [0, depth(causes)]],
       ...rows(from.map((k) => edges[k].target), depth(causes) + 1),
     ]);
-    const routes = new Map([...into, ...from].map((k) => [k, [places.get(edges[k].source), places.get(edges[k].target)]]));
+    const routes = new Map([...into, ...from].map((k) => [k, between(places.get(edges[k].source), places.get(edges[k].target), depth(causes))]));
     return { places, routes, into, from };
   }
 

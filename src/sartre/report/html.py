@@ -75,10 +75,10 @@ def write_report(
     check_destination(path)
     table = as_table(X, categories=True, missing=True).reordered(model.graph_.names)
     content = report_content(model, table, stability, include_data=include_data)
-    write_text_atomically(path, _page({"title": title, "command": command, **content}))
+    write_text_atomically(path, page_of({"title": title, "command": command, **content}))
 
 
-def _page(content: dict[str, Any]) -> str:
+def page_of(content: dict[str, Any]) -> str:
     """Return the page; only the script and the style of this package may run in it, whatever else it contains."""
     style, script = page_style(), page_script()
     parts = {

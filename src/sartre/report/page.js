@@ -65,7 +65,12 @@
     ? "Causes are above effects. Click a variable to light up its causes and effects, drag it to move it; click an edge to see its function."
     : `With ${count(data.names.length, "variable")}, the page shows one with its causes above and its effects below. Click a neighbour to go there.`;
   byId("hint").textContent = `${drawn} Wheel, pinch or the keys + − 0 and arrows zoom and move.`;
-  if (data.edges.length) showEdge(0);
+  if (data.edges.length && !data.positions) {
+    const degree = data.names.map((_, i) => data.edges.filter((edge) => edge.source === i || edge.target === i).length);
+    const first = degree.indexOf(Math.max(...degree));
+    view.select({ node: first });
+    showNode(first);
+  } else if (data.edges.length) showEdge(0);
   else byId("panel").append(html("p", { class: "note" }, "No edges were found."));
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !kept) return;
