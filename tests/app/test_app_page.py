@@ -219,7 +219,7 @@ def run_and_cancel(page):
     page.choose("#set-stability", "5000")
     page.until(lambda: "on this machine" in page.one("#estimate").text, "there is no estimate")
     page.one("#learn").click()
-    page.until(lambda: page.one("#status").is_displayed(), "nothing runs")
+    page.until(lambda: " of 10000 " in page.one("#status-text").text, "nothing is said of the progress")
     page.picture("run")
     page.one("#cancel").click()
     page.until(lambda: "cancelled" in page.one("#runs").text, "the run goes on")

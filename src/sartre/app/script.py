@@ -61,6 +61,7 @@ def script(request: dict[str, Any], learnt: dict[str, Any], questions: list[dict
         f"COLUMNS = {_formatted(request['columns'])}",
         "",
         "table = read_table(sys.argv[1] if len(sys.argv) > 1 else TABLE)[COLUMNS]",
+        *_categories(request["categorical"]),
         *(["table = as_table(table, categories=True, missing=True).standardized()"] if standardized else []),
         *([f"knowledge = {_knowledge(knowledge)}"] if request["knowledge"] else []),
         "model = CausalDiscovery(",
@@ -85,7 +86,20 @@ def script(request: dict[str, Any], learnt: dict[str, Any], questions: list[dict
         at = f", at={asked['at']!r}" if asked["at"] is not None else ""
         names = f"{asked['cause']!r}, {asked['outcome']!r}"
         lines.append(f"print(model.scm_.effect({names}{at}, random_state={asked['seed']}))")
+        if asked["at"] is None:
+            for way in ("", "direct=True, "):
+                lines.append(f"print(model.scm_.average_effect({names}, {way}random_state={asked['seed']}))")
     return "\n".join(lines) + "\n"
+
+
+def _categories(names: list[str] | None) -> list[str]:
+    """Return the lines that turn numbers into the names of levels, if some columns are codes."""
+    if not names:
+        return []
+    return [
+        f"for name in {_formatted(names)}:  # codes of categories",
+        '    table[name] = table[name].map("{:g}".format, na_action="ignore").astype("category")',
+    ]
 
 
 def _knowledge(knowledge: Knowledge) -> str:

@@ -21,6 +21,7 @@ from sartre.app.script import script
 from sartre.app.security import Guard
 from sartre.app.session import KNOWLEDGE_FILE, Session
 from sartre.graph.dag import Dag
+from sartre.graph.difference import difference
 from sartre.report.assets import graph_script, graph_style, panel_script
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _OF_THE_REPORT: dict[str, Callable[[], str]] = {
     "panel.js": panel_script,
 }
 _PLAIN_NAME = re.compile(r"[a-z_]+\.[a-z]+")
+_TAKEN_AWAY = {"report.html", "report-without-rows.html", "graph.json", "edges.csv", KNOWLEDGE_FILE}
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 Handler = Callable[..., Awaitable[Any]]
@@ -158,7 +160,9 @@ async def _content(session: Session, request: Request) -> Response:
 async def _difference(session: Session, request: Request) -> Any:
     """Say which edges came, went and turned since another run."""
     against = session.finished(int(request.query_params.get("against", "0")))
-    return _changes(*(Dag.read(run.folder / "graph.json") for run in (against, _finished(session, request))))
+    before, after = (Dag.read(run.folder / "graph.json").edges for run in (against, _finished(session, request)))
+    found = difference(before, after)
+    return {"came": found.added, "went": found.removed, "turned": [(b, a) for a, b in found.reversed]}
 
 
 async def _effect(session: Session, request: Request) -> Any:
@@ -175,24 +179,11 @@ async def _effect(session: Session, request: Request) -> Any:
 async def _file(session: Session, request: Request) -> Response:
     """Give a file to take away."""
     run, name = _finished(session, request), request.path_params["name"]
-    if name in {"graph.json", "edges.csv", KNOWLEDGE_FILE}:
-        return FileResponse(run.folder / name, media_type="application/octet-stream")
-    if name in {"report.html", "report-without-rows.html"}:
-        asked = {"run": str(run.folder), "file": name, "include_data": name == "report.html"}
-        await _result(session.workers.start("report", asked))
+    if name in _TAKEN_AWAY:
         return FileResponse(run.folder / name, media_type="application/octet-stream")
     if name == "repeat.py":
         return PlainTextResponse(script(run.request, run.task.result, run.questions))
     raise HTTPException(404, "There is no such file.")
-
-
-def _changes(before: Any, after: Any) -> dict[str, list[tuple[str, str]]]:
-    old, new = set(before.edges), set(after.edges)
-    return {
-        "came": sorted((a, b) for a, b in new - old if (b, a) not in old),
-        "went": sorted((a, b) for a, b in old - new if (b, a) not in new),
-        "turned": sorted((a, b) for a, b in new - old if (b, a) in old),
-    }
 
 
 def _run_of(session: Session, request: Request) -> Run:

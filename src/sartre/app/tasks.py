@@ -7,7 +7,7 @@ folder, in which the process works.
 from __future__ import annotations
 
 import json
-import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,17 +18,21 @@ from sartre.app.columns import described_table
 from sartre.app.script import code_of
 from sartre.cli._learning import Asked, learn, load
 from sartre.cli._methods import build_model, listed_methods
+from sartre.data.checks import MIN_ROWS
 from sartre.graph.paths import transitive_closure
 from sartre.plan.estimate import plan
 from sartre.plan.text import duration
 from sartre.report.content import report_content
 from sartre.report.html import write_report
+from sartre.saving import load as load_model
+from sartre.steps import for_resamples
 
 if TYPE_CHECKING:
     from sartre import CausalDiscovery, Dag
 
-MODEL, CONTENT = "model.pickle", "content.json"  # what a run keeps beside its graph
-_loaded: dict[str, dict[str, Any]] = {}  # the run that was asked last
+KNOWLEDGE, MODEL, CONTENT = "knowledge.toml", "model.sartre", "content.json"  # what a run keeps beside its graph
+WITH_ROWS, WITHOUT_ROWS = "report.html", "report-without-rows.html"
+_loaded: dict[str, CausalDiscovery] = {}  # the run that was asked last
 
 Begin = Callable[[str], None]
 
@@ -42,14 +46,19 @@ def look(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
 
 
 def estimate(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
-    """Estimate the time and memory of a run."""
+    """Estimate the time and memory of a run, the half-samples included."""
     begin("Estimating the time")
-    found = plan(build_model(_asked(arguments)), (arguments["rows"], len(arguments["columns"])))
-    total = found.total
-    known = not np.isnan(total.seconds)  # nothing is known about some methods
+    asked, shape = _asked(arguments), (arguments["rows"], len(arguments["columns"]))
+    model = build_model(asked)
+    found = plan(model, shape)
+    plans = [found]
+    if asked.stability is not None:
+        plans += 2 * asked.stability * [plan(for_resamples(model), (max(MIN_ROWS, shape[0] // 2), shape[1]))]
+    seconds, low, high = (sum(getattr(each.total, name) for each in plans) for name in ("seconds", "low", "high"))
+    known = not np.isnan(seconds)  # nothing is known about some methods
     return {
-        "seconds": total.seconds if known else None,
-        "range": f"{duration(total.low)} to {duration(total.high)}" if known else "not known",
+        "seconds": seconds if known else None,
+        "range": f"{duration(low)} to {duration(high)}" if known else "not known",
         "text": str(found),
         "advice": [text for text in (found.shortage(), *found.advice) if text is not None],
     }
@@ -61,13 +70,14 @@ def learn_graph(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
     asked = _asked(arguments)
     learnt = learn(asked, begin)
     begin("Drawing the graph")
-    model, found = learnt.model, learnt.stability
+    model, found, folder = learnt.model, learnt.stability, asked.out_folder
     table = model._table if learnt.original is None else learnt.original  # noqa: SLF001 - as `model.report` does
     content = report_content(model, table, found, include_data=True)
-    folder = asked.out_folder
     (folder / CONTENT).write_text(json.dumps(content, allow_nan=False, separators=(",", ":")), encoding="utf-8")
-    kept = {"model": model, "table": table, "stability": found}
-    (folder / MODEL).write_bytes(pickle.dumps(kept))
+    write_report(
+        model, table, folder / WITHOUT_ROWS, stability=found, include_data=False, title=Path(asked.source).name
+    )
+    model.save(folder / MODEL, include_rows=True)
     return {
         "rows": learnt.shape[0],
         "columns": learnt.shape[1],
@@ -79,28 +89,16 @@ def learn_graph(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
 
 
 def effect(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
-    """Say what an outcome would be if a cause were set to a value, and through which edges."""
+    """Say what an outcome would be if a cause were set to a value or, without one, to several; and by which edges."""
     begin("Fitting the structural model")
-    model: CausalDiscovery = _kept(arguments["run"])["model"]
-    cause, outcome, seed = arguments["cause"], arguments["outcome"], arguments["seed"]
-    found = model.scm_.effect(cause, outcome, at=arguments["at"], random_state=seed)
-    column = model.scm_.table.values[:, model.graph_.names.index(cause)]
-    return {
-        "values": found.to_dict("records"),
-        "edges": _between(model.graph_, cause, outcome),
-        "observed": [float(column.min()), float(column.max())],
-    }
-
-
-def report(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
-    """Write the report of a run, with or without rows of the table."""
-    begin("Writing the report")
-    kept = _kept(arguments["run"])
-    path = Path(arguments["run"]) / arguments["file"]
-    write_report(
-        kept["model"], kept["table"], path, stability=kept["stability"], include_data=arguments["include_data"]
-    )
-    return {"file": path.name}
+    scm = _model(arguments["run"]).scm_
+    ends, seed = (arguments["cause"], arguments["outcome"]), arguments["seed"]
+    found = scm.effect(*ends, at=arguments["at"], random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what there is to say, `effect` has said
+        ways = (False, True) if arguments["at"] is None else ()
+        averages = [str(scm.average_effect(*ends, direct=direct, random_state=seed)) for direct in ways]
+    return {"values": found.to_dict("records"), "averages": averages, "edges": _between(scm.graph, *ends)}
 
 
 TASKS: dict[str, Callable[[dict[str, Any], Begin], dict[str, Any]]] = {
@@ -108,25 +106,21 @@ TASKS: dict[str, Callable[[dict[str, Any], Begin], dict[str, Any]]] = {
     "estimate": estimate,
     "learn": learn_graph,
     "effect": effect,
-    "report": report,
 }
 
 
 def _asked(arguments: dict[str, Any]) -> Asked:
     """Return the request as the command line would make it."""
-    folder = Path(arguments["run"]) if "run" in arguments else Path()
-    return Asked.of(
-        {key: value for key, value in arguments.items() if value is not None},
-        knowledge=folder / "knowledge.toml" if "run" in arguments else None,
-        out_folder=folder,
-    )
+    folder = Path(arguments.get("run", ""))
+    files = {"knowledge": folder / KNOWLEDGE, "report": folder / WITH_ROWS} if "run" in arguments else {}
+    return Asked.of({key: value for key, value in arguments.items() if value is not None}, out_folder=folder, **files)
 
 
-def _kept(run: str) -> dict[str, Any]:
-    """Return what a run kept; the last one stays in memory."""
+def _model(run: str) -> CausalDiscovery:
+    """Return the model of a run; the last one stays in memory."""
     if run not in _loaded:
         _loaded.clear()
-        _loaded[run] = pickle.loads((Path(run) / MODEL).read_bytes())  # noqa: S301 - this program wrote it
+        _loaded[run] = load_model(Path(run) / MODEL)
     return _loaded[run]
 
 

@@ -2,7 +2,7 @@
 
 import { send } from "./api.js";
 import { byId, html, number, options, plural, svg } from "./dom.js";
-import { content, graphView } from "./look.js";
+import { content, lightUp } from "./look.js";
 import { on, runOf, state } from "./store.js";
 
 const WIDTH = 560;
@@ -51,39 +51,39 @@ async function ask() {
   }
 }
 
-function sentence(cause, outcome, { values, edges }) {
+function sentence(cause, outcome, { values, edges, averages }) {
   if (!edges.length) return `In this graph no path leads from ${cause} to ${outcome}: setting ${cause} would change nothing.`;
   if (values.length === 1) {
     const [{ value, mean, low, high }] = values;
     return `If ${cause} were set to ${number(value)}, ${outcome} would be ${number(mean)} on average (90 % interval ${number(low)} to ${number(high)}).`;
   }
-  const [first, last] = [values[0], values[values.length - 1]];
-  return `If ${cause} were set to ${number(first.value)}, ${outcome} would be ${number(first.mean)} on average (${number(first.low)} to ${number(first.high)}); at ${number(last.value)}, ${number(last.mean)} (${number(last.low)} to ${number(last.high)}).`;
+  return `${averages[0]}.`;
 }
 
 function answer(run, cause, outcome, found) {
   const wide = found.values.some(({ mean, lowest, highest }) => lowest < mean || highest > mean);
-  const heads = [cause, `${outcome}, mean`, "90 % interval", ...(wide ? ["range over open arrows"] : [])];
+  const heads = [cause, `mean of ${outcome}`, "90 % interval", ...(wide ? ["lowest to highest"] : [])];
+  const cells = (row) => [number(row.value), number(row.mean), `${number(row.low)} to ${number(row.high)}`, ...(wide ? [`${number(row.lowest)} to ${number(row.highest)}`] : [])];
   return html("article", { class: "card answer" },
     html("p", { class: "note" }, `Run ${run}`),
     html("p", { class: "verdict" }, sentence(cause, outcome, found)),
+    found.edges.length && found.averages[1] ? html("p", {}, `${found.averages[1]}.`) : null,
     ...found.warnings.map((text) => html("p", { class: "caution" }, text)),
-    found.values.length > 1 ? curve(cause, outcome, found.values) : null,
-    html("details", {}, html("summary", {}, "Numbers"), html("div", { class: "wide" }, html("table", {},
-      html("thead", {}, html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)))),
-      html("tbody", {}, ...found.values.map((row) => html("tr", {}, ...[number(row.value), number(row.mean), `${number(row.low)} to ${number(row.high)}`, ...(wide ? [`${number(row.lowest)} to ${number(row.highest)}`] : [])].map((text) => html("td", {}, text)))))))),
-    found.edges.length ? html("div", { class: "matter" }, html("h3", {}, `Edges that matter for it (${found.edges.length})`),
-      html("ul", { class: "names" }, ...found.edges.map(([a, b]) => html("li", {}, `${a} → ${b}`))),
-      html("button", { type: "button", onclick: () => highlight(found.edges) }, "Show them in the graph")) : null,
-    html("p", { class: "note" }, "The interval accounts for the sample only: it takes the graph as right, without hidden common causes."));
+    html("div", { class: "shown-answer" },
+      found.values.length > 1 ? curve(cause, outcome, found.values) : null,
+      html("div", {},
+        found.edges.length ? html("div", { class: "matter" }, html("h3", {}, `Edges that matter for it (${found.edges.length})`),
+          html("ul", { class: "names" }, ...found.edges.map(([a, b]) => html("li", {}, `${a} → ${b}`))),
+          html("button", { type: "button", onclick: () => highlight(run, found.edges) }, "Show them in the graph")) : null,
+        html("details", {}, html("summary", {}, "Numbers"), html("div", { class: "wide" }, html("table", {},
+          html("thead", {}, html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)))),
+          html("tbody", {}, ...found.values.map((row) => html("tr", {}, ...cells(row).map((text) => html("td", {}, text)))))))),
+        html("p", { class: "note" }, "The interval accounts for the sample only: it takes the graph as right, without hidden common causes."))));
 }
 
-async function highlight(edges) {
+function highlight(run, edges) {
+  lightUp(run, edges);
   open("look");
-  const data = await content(state.shown);
-  const wanted = new Set(edges.map(([a, b]) => `${data.names.indexOf(a)} ${data.names.indexOf(b)}`));
-  const found = data.edges.map((_, k) => k).filter((k) => wanted.has(`${data.edges[k].source} ${data.edges[k].target}`));
-  setTimeout(() => graphView()?.select?.({ edges: found }), 100);
 }
 
 function ticks(low, high) {

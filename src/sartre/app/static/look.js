@@ -26,8 +26,8 @@ export function lookPanel() {
       html("details", { id: "diagnostics" }, html("summary", {}), html("ul", {}))),
     html("div", { class: "look" },
       html("div", { class: "graphs" },
-        html("div", { class: "card graph-card" }, html("h2", { id: "graph-title" }), html("div", { id: "graph" })),
-        html("div", { class: "card graph-card", id: "other-card", hidden: true }, html("h2", { id: "other-title" }), html("div", { id: "other-graph" }))),
+        html("div", { class: "card graph-card", id: "other-card", hidden: true }, html("h2", { id: "other-title" }), html("div", { id: "other-graph" })),
+        html("div", { class: "card graph-card" }, html("h2", { id: "graph-title" }), html("div", { id: "graph" }))),
       html("div", { class: "card", id: "edge", "aria-live": "polite" })),
     html("div", { class: "card" },
       html("div", { class: "bar" }, html("h2", {}, "Edges"),
@@ -46,10 +46,17 @@ export function lookPanel() {
   on("knowledge", () => { if (shown && picked) picked(); });
 }
 
+let lit = null; // edges to light up in the next drawing
 let picked = null; // draws the panel of what was clicked again
 
-export const graphView = () => view;
-export const graphData = () => shown;
+// Show a run with some of its edges, by names, lit up.
+export function lightUp(run, edges) {
+  lit = edges;
+  if (state.shown === run) return;
+  state.shown = run;
+  state.against = null;
+  emit("shown");
+}
 
 export async function content(number) {
   if (!contents.has(number)) contents.set(number, await get(`runs/${number}/content`));
@@ -85,7 +92,8 @@ async function draw() {
   diagnostics(data);
   legend(changes);
   fill();
-  if (shown.edges.length) pickEdge(0);
+  if (lit) lightEdges();
+  else if (shown.edges.length) pickEdge(0);
   else byId("edge").replaceChildren(html("p", { class: "note" }, "No edge was found."));
 }
 
@@ -136,6 +144,14 @@ function pickNode(i) {
   picked = () => byId("edge").replaceChildren(...nodePanel(shown, i, pickEdge));
   picked();
   view?.select?.({ node: i });
+}
+
+function lightEdges() {
+  const wanted = new Set(lit.map(([a, b]) => `${shown.names.indexOf(a)} ${shown.names.indexOf(b)}`));
+  const found = shown.edges.map((_, k) => k).filter((k) => wanted.has(`${shown.edges[k].source} ${shown.edges[k].target}`));
+  lit = null;
+  pickEdge(found[0]);
+  view.select({ edges: found });
 }
 
 function fill() {

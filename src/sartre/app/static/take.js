@@ -8,9 +8,9 @@ import { on, runOf, state } from "./store.js";
 const FILES = [
   ["report.html", "Report", "The graph, the effect of every edge and all caveats, as one page for any browser. It contains rows of the table."],
   ["report-without-rows.html", "Report without rows", "The same, for people who may not see the rows."],
-  ["graph.json", "Graph", "The graph with its evidence, settings and seed. `Dag.read` and `sartre convert` read it."],
+  ["graph.json", "Graph", "The graph with its evidence, settings and seed. Dag.read and sartre convert read it."],
   ["edges.csv", "Edges", "One line per edge, for a spreadsheet."],
-  ["knowledge.toml", "Knowledge", "What was said before this run, for `--knowledge` and `Knowledge.read`."],
+  ["knowledge.toml", "Knowledge", "What was said before this run, for --knowledge and Knowledge.read."],
   ["graph.svg", "Picture, SVG", "The graph as it is drawn, at any size."],
   ["graph.png", "Picture, PNG", "The graph as pixels, for slides."],
   ["repeat.py", "Python script", "Repeats this run and all questions that were asked, with the same seed."],
