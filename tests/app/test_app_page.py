@@ -5,6 +5,7 @@ With SARTRE_SCREENSHOTS=docs/images, the loop also writes the pictures of docs/a
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_process import SOON, Program
+from PIL import Image
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import ActionChains
@@ -83,6 +85,27 @@ class Page:
         self.one(f"#tab-{name}").click()
         assert self.one(f"#tab-{name}").get_attribute("aria-selected") == "true"
 
+    def upload(self, path, n_columns=None):
+        self.until(lambda: self.all("#file"), "there is no place for a file")
+        time.sleep(0.3)  # the table of the last test may be drawn in its place
+        self.one("#file").send_keys(str(path))
+        self.until(lambda: self.one("#table-name").get_attribute("textContent") == path.name, "the file is not read")
+        shown = self.until(lambda: self.all(".column"), "the columns are not shown")
+        assert n_columns in (None, len(shown))
+
+    def drop(self, path):
+        """Drop a file onto the page, as from a folder."""
+        self.until(lambda: self.all("#file"), "the page is not there")
+        self.script(
+            """const files = new DataTransfer();
+            files.items.add(new File([arguments[0]], arguments[1]));
+            const event = new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true});
+            document.body.dispatchEvent(event)""",
+            path.read_text(encoding="utf-8"),
+            path.name,
+        )
+        self.until(lambda: self.one("#table-name").get_attribute("textContent") == path.name, "the file is not read")
+
     def press(self, name, key):
         self.script("arguments[0].focus()", self.chip(name))
         self.driver.switch_to.active_element.send_keys(key)
@@ -110,7 +133,7 @@ class Page:
 
     def run(self):
         """Press the button that is always there, and wait until the new graph is shown."""
-        before = len(self.all("#runs tbody tr[data-run]"))
+        before = len(self.all("#runs tr[data-run]"))
         self.until(lambda: self.one("#run-now").is_enabled(), "running is not possible")
         self.one("#run-now").click()
         title = f"Run {before + 1}"
@@ -120,8 +143,9 @@ class Page:
     def picture(self, name):
         """Keep a picture of the page for the documentation, if asked to."""
         if PICTURES:
-            time.sleep(0.4)
-            self.driver.save_screenshot(str(Path(PICTURES) / f"app-{name}.png"))
+            time.sleep(0.5)
+            picture = Image.open(io.BytesIO(self.driver.get_screenshot_as_png())).convert("RGB")
+            picture.quantize(128).save(Path(PICTURES) / f"app-{name}.png", optimize=True)
 
     def complaints(self):
         return self.driver.get_log("browser")
@@ -143,32 +167,31 @@ def diabetes(tmp_path_factory):
     return path
 
 
-def test_the_whole_loop(browser, diabetes, tmp_path_factory):
-    program = Program(folder=tmp_path_factory.mktemp("app"))
-    try:
-        page = Page(browser, program)
-        look_at_the_table(page, diabetes)
-        say_what_is_known(page)
-        run_and_cancel(page)
-        edge = forbid_an_edge_in_the_graph(page)
-        see_what_changed(page, edge)
-        ask(page)
-        take_everything_away(page, diabetes)
-        assert page.complaints() == []
-        assert [
-            url
-            for url in page.requests()
-            if not url.startswith((f"http://127.0.0.1:{program.port}/", "blob:", "data:"))
-        ] == []
-        survive_a_reload(page)
-    finally:
-        program.end()
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """Start the program without a table; the tests of this file share it and upload their own."""
+    started = Program(folder=tmp_path_factory.mktemp("app"))
+    yield started
+    started.end()
+
+
+def test_the_whole_loop(browser, empty, diabetes):
+    page = Page(browser, empty)
+    look_at_the_table(page, diabetes)
+    say_what_is_known(page)
+    run_and_cancel(page)
+    edge = forbid_an_edge_in_the_graph(page)
+    see_what_changed(page, edge)
+    take_everything_away(page, diabetes)
+    ask(page)
+    assert page.complaints() == []
+    own = (f"http://127.0.0.1:{empty.port}/", "blob:", "data:")
+    assert [url for url in page.requests() if not url.startswith(own)] == []
+    survive_a_reload(page)
 
 
 def look_at_the_table(page, path):
-    page.until(lambda: page.all(".drop"), "there is no place to drop a file")
-    page.one("#file").send_keys(str(path))
-    page.until(lambda: len(page.all(".column")) == 11, "the columns are not shown")
+    page.upload(path, 11)
     assert "442 rows, 11 columns" in page.one("#table-summary").text
     assert all(len(page.all(f".column[data-name='{name}'] rect")) > 1 for name in ("age", "sex", "progression"))
     box = page.one(".column[data-name='s1'] input")
@@ -299,6 +322,10 @@ def ask(page):
     assert any(text.startswith("bmi → ") for text in matter)
     assert any(text.endswith(" → progression") for text in matter)
     page.picture("ask")
+    page.step("take")
+    page.until(
+        lambda: "model.scm_.effect('bmi', 'progression', at=[30]" in page.one("#script").text, "the script forgets"
+    )
 
 
 def take_everything_away(page, path):
@@ -346,52 +373,45 @@ def survive_a_reload(page):
 HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "';alert(3)//", '変数 "x"']
 
 
-def test_hostile_names_are_shown_and_never_run(browser, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("app")
+def test_hostile_names_are_shown_and_never_run(browser, empty, tmp_path):
     rng = np.random.default_rng(0)
     first = rng.normal(size=150)
     columns = [first, *(np.tanh(2 * first) + rng.normal(size=(3, 150)) / 2)]
-    pd.DataFrame(dict(zip(HOSTILE, columns, strict=True))).to_csv(folder / "hostile.csv", index=False)
-    program = Program("hostile.csv", folder=folder)
+    pd.DataFrame(dict(zip(HOSTILE, columns, strict=True))).to_csv(tmp_path / "hostile.csv", index=False)
+    page = Page(browser, empty)
+    page.drop(tmp_path / "hostile.csv")
+    page.until(lambda: len(page.all(".column")) == 4, "the columns are not shown")
+    page.step("knowledge")
+    assert {each.get_attribute("data-name") for each in page.all(".chip")} == set(HOSTILE)
+    page.step("run")
+    page.choose("#set-effort", "fast")
+    page.run()
+    page.step("ask")
+    page.step("take")
+    page.until(lambda: page.one("#script").text.startswith('"""Repeats'), "there is no script")
+    assert page.all("main img, main script") == []
     try:
-        page = Page(browser, program)
-        page.until(lambda: len(page.all(".column")) == 4, "the columns are not shown")
-        page.step("knowledge")
-        assert {each.get_attribute("data-name") for each in page.all(".chip")} == set(HOSTILE)
-        page.step("run")
-        page.choose("#set-effort", "fast")
-        page.run()
-        page.step("ask")
-        page.step("take")
-        page.until(lambda: page.one("#script").text.startswith('"""Repeats'), "there is no script")
-        assert page.all("main img, main script") == []
-        assert page.complaints() == []
         for width in (1360, 390):
-            page.driver.set_window_size(width, 1000)
+            browser.set_window_size(width, 1000)
             for step in ("table", "knowledge", "run", "look", "ask", "take"):
                 page.step(step)
                 assert page.overflow() <= 0, (step, width)
     finally:
         browser.set_window_size(1360, 1000)
-        program.end()
+    assert page.complaints() == []
 
 
-def test_ten_thousand_columns_do_not_freeze_the_page(browser, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("app")
+def test_ten_thousand_columns_do_not_freeze_the_page(browser, empty, tmp_path):
     names = [f"gene {j}" for j in range(10_000)]
     values = np.random.default_rng(0).normal(size=(12, len(names))).round(2)
-    pd.DataFrame(values, columns=names).to_csv(folder / "genes.csv", index=False)
-    program = Program("genes.csv", folder=folder)
-    try:
-        page = Page(browser, program)
-        page.until(lambda: page.all(".column"), "the columns are not shown")
-        assert len(page.all(".column")) < 60
-        page.script("document.querySelector('#columns').scrollTop = 1e9")
-        page.until(lambda: page.all(".column[data-name='gene 9999']"), "the last column is not reached")
-        page.one("#find-column").send_keys("gene 4321")
-        page.until(lambda: len(page.all(".column")) == 1, "the search does not work")
-        page.step("knowledge")
-        assert len(page.all(".chip")) <= 200
-        assert len(page.all("*")) < 3000
-    finally:
-        program.end()
+    pd.DataFrame(values, columns=names).to_csv(tmp_path / "genes.csv", index=False)
+    page = Page(browser, empty)
+    page.upload(tmp_path / "genes.csv")
+    assert len(page.all(".column")) < 60
+    page.script("document.querySelector('#columns').scrollTop = 1e9")
+    page.until(lambda: page.all(".column[data-name='gene 9999']"), "the last column is not reached")
+    page.one("#find-column").send_keys("gene 4321")
+    page.until(lambda: len(page.all(".column")) == 1, "the search does not work")
+    page.step("knowledge")
+    assert len(page.all(".chip")) <= 200
+    assert len(page.all("*")) < 3000

@@ -205,11 +205,12 @@ def test_an_effect_is_that_of_the_structural_model(program, water):
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_when_it_ends_it_leaves_no_process_and_no_file(water, tmp_path, by):
-    started = Program(water, folder=tmp_path)
-    started.table()
+def test_when_it_ends_it_leaves_no_process_and_no_file(tmp_path, by):
+    started = Program(folder=tmp_path)
+    assert started.ask("state")[1]["table"] is None
     workers = started.workers()
     assert workers
+    assert list(tmp_path.iterdir()) != []
     _, out, err = started.end(by)
     assert out == ""  # nothing but the address was printed
     assert "Traceback" not in err

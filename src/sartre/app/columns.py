@@ -43,7 +43,7 @@ def described_table(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _described(series: nw.Series[Any], name: str, kinds: dict[str | None, str]) -> dict[str, Any]:
-    first = [None if is_missing(value) else str(value)[:LONGEST] for value in series.head(FIRST_ROWS).to_list()]
+    first = [None if is_missing(value) else _shown(value) for value in series.head(FIRST_ROWS).to_list()]
     described = {"name": name, "first": first, "missing": int(series.null_count()), "bars": [], "distinct": None}
     try:
         column = read_series(series, name, categories=True)
@@ -51,6 +51,11 @@ def _described(series: nw.Series[Any], name: str, kinds: dict[str | None, str]) 
         return {**described, "kind": kinds.get(name, "text")}
     described["missing"] = int(np.isnan(column.values).sum())
     return {**described, "kind": "number" if column.levels is None else "category", **_distribution(column)}
+
+
+def _shown(value: Any) -> str:
+    """Return a value as text, a number with at most six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)[:LONGEST]
 
 
 def _distribution(column: Column) -> dict[str, Any]:

@@ -93,9 +93,10 @@ class Session:
         task.ended.wait()
         if task.state != "done":
             return False
-        for run in [*self.runs]:
+        for run in self.runs:
             self.workers.cancel(run.task)
-        self.runs, self.draft, self._source = [], {}, source
+            shutil.rmtree(run.folder, ignore_errors=True)
+        self.runs, self.draft, self._source, self._numbered = [], {}, source, 0
         self.table = {"name": name, "warnings": task.warnings, **task.result}
         return True
 
@@ -141,8 +142,7 @@ class Session:
         settings = self._settings(request)
         knowledge = self._knowledge(request.get("knowledge", {}), settings["columns"])
         self._numbered += 1
-        folder = self.folder / f"run-{self._numbered}"
-        folder.mkdir()
+        folder = Path(tempfile.mkdtemp(prefix="run-", dir=self.folder))
         (folder / KNOWLEDGE_FILE).write_text(knowledge_text(knowledge), encoding="utf-8")
         task = self.workers.start("learn", {**settings, "run": str(folder), "source": self._source})
         kept = {**settings, "knowledge": knowledge.to_dict(), "table": self.table_file}

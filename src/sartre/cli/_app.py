@@ -33,7 +33,7 @@ def app(
     with guarded(debug=debug):
         try:
             from sartre.app.serving import serve
-        except ModuleNotFoundError as error:
+        except ImportError as error:
             if error.name not in {"starlette", "uvicorn"}:
                 raise
             raise ImportError(

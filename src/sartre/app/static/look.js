@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { byId, debounced, html, options, percent, plural, share } from "./dom.js";
 import { edgePanel, nodePanel, title } from "./edge.js";
-import { emit, finished, on, runOf, state } from "./store.js";
+import { drop, emit, finished, holds, on, put, runOf, state } from "./store.js";
 import { virtualList } from "./virtual.js";
 
 const contents = new Map(); // by run number
@@ -14,6 +14,7 @@ let shown = null; // its data, with the edges that went
 let rows = [];
 let list = null;
 let fresh = 0;
+let chosen = null; // the number of the edge in the panel
 
 export function lookPanel() {
   byId("step-look").append(
@@ -33,7 +34,7 @@ export function lookPanel() {
       html("div", { class: "bar" }, html("h2", {}, "Edges"),
         html("label", { class: "field" }, "Search", html("input", { type: "search", id: "find-edge", autocomplete: "off", spellcheck: "false" })),
         html("span", { class: "note", id: "edge-count", role: "status" })),
-      html("div", { class: "edges-head", "aria-hidden": "true" }, ...["Cause", "Effect", "Strength", "Direction", "Found again", "Change"].map((text) => html("span", {}, text))),
+      html("div", { class: "edges-head", "aria-hidden": "true" }, ...["Cause", "Effect", "Strength", "Direction", "Found again", "Change", "You know"].map((text) => html("span", {}, text))),
       html("div", { class: "virtual", id: "edges", role: "table", "aria-label": "Edges", tabindex: "0" })));
   byId("shown-run").addEventListener("change", (event) => { state.shown = Number(event.target.value); if (state.against === state.shown) state.against = null; emit("shown"); });
   byId("against-run").addEventListener("change", (event) => { state.against = Number(event.target.value) || null; emit("shown"); });
@@ -43,7 +44,11 @@ export function lookPanel() {
   on("shown", draw);
   on("runs", choices);
   on("open:look", draw);
-  on("knowledge", () => { if (shown && picked) picked(); });
+  on("knowledge", () => {
+    if (!shown || byId("step-look").hidden) return;
+    picked?.();
+    list.again();
+  });
 }
 
 let lit = null; // edges to light up in the next drawing
@@ -137,10 +142,12 @@ function pickEdge(k) {
   picked = () => byId("edge").replaceChildren(...edgePanel(shown, k));
   picked();
   view?.select?.({ edge: k });
+  chosen = k;
   for (const element of byId("edges").querySelectorAll("[data-edge]")) element.classList.toggle("chosen", Number(element.dataset.edge) === k);
 }
 
 function pickNode(i) {
+  chosen = null;
   picked = () => byId("edge").replaceChildren(...nodePanel(shown, i, pickEdge));
   picked();
   view?.select?.({ node: i });
@@ -167,8 +174,17 @@ function row(k) {
   const edge = shown.edges[k];
   const name = html("button", { type: "button", class: "link", "aria-label": `Show ${title(shown, edge)}`, onclick: () => pickEdge(k) }, shown.names[edge.source]);
   const cell = (style, ...children) => html("div", { class: style, role: "cell" }, ...children);
-  return html("div", { role: "row", class: "edge-row", "data-edge": k },
+  return html("div", { role: "row", class: k === chosen ? "edge-row chosen" : "edge-row", "data-edge": k },
     cell("e-name", name), cell("e-name", shown.names[edge.target]), cell("e-number", share(edge.strength)),
     cell("", edge.change === "went" ? "" : edge.direction + (edge.confidence === null || edge.confidence === undefined || edge.direction === "known" ? "" : ` (${edge.confidence.toFixed(2)})`)),
-    cell("e-number", percent(edge.frequency)), cell(edge.change ? `change ${edge.change}` : "", edge.change || ""));
+    cell("e-number", percent(edge.frequency)), cell(edge.change ? `change ${edge.change}` : "", edge.change || ""),
+    cell("e-say", say("forbidden", edge, "Forbid"), " ", say("required", edge, "Require")));
+}
+
+function say(kind, edge, word) {
+  const item = [shown.names[edge.source], shown.names[edge.target]];
+  const on = holds(kind, item);
+  const button = html("button", { type: "button", class: on ? "small pressed" : "small", "aria-pressed": String(on), "aria-label": `${word} ${item.join(" → ")}` }, word);
+  button.addEventListener("click", () => { if (holds(kind, item)) drop(kind, item); else put(kind, item); });
+  return button;
 }

@@ -91,6 +91,7 @@ export async function start() {
     return;
   }
   state.runs.push(run);
+  byId("spoken").textContent = `Run ${run.number} has started.`;
   emit("runs");
   follow(run.number);
 }
@@ -117,6 +118,7 @@ function ended(run) {
   if (run.state === "failed") tell(`Run ${run.number} failed: ${run.error}`);
   if (run.state === "cancelled") tell(`Run ${run.number} was cancelled.`);
   if (run.state !== "done") return;
+  byId("spoken").textContent = `Run ${run.number} has ended with ${plural(run.result.edges, "edge")}.`;
   const before = finished().filter(({ number }) => number < run.number);
   show(run.number, before.length ? before[before.length - 1].number : null);
   open("look");

@@ -136,9 +136,9 @@ function row(column) {
 function histogram(bars, name, distinct) {
   if (!bars.length) return html("span", { class: "note" }, "–");
   const most = Math.max(...bars.map((bar) => bar.count)) || 1;
-  const width = 96 / bars.length;
+  const width = Math.min(96 / bars.length, 18);
   return svg("svg", { viewBox: "0 0 96 28", width: 96, height: 28, role: "img", "aria-label": `${name}: ${count(distinct)} distinct values, from ${bars[0].label} to ${bars[bars.length - 1].label}` },
-    ...bars.map((bar, k) => svg("rect", { x: k * width + 0.5, y: 28 - Math.max(1, (27 * bar.count) / most), width: Math.max(1, Math.min(width - 1, 14)), height: Math.max(1, (27 * bar.count) / most) },
+    ...bars.map((bar, k) => svg("rect", { x: k * width + 0.5, y: 28 - Math.max(1, (27 * bar.count) / most), width: width - 1, height: Math.max(1, (27 * bar.count) / most) },
       svg("title", {}, `${bar.label}: ${count(bar.count)}`))));
 }
 

@@ -43,7 +43,16 @@ export function virtualList(container, render) {
     draw();
   }
 
+  // Draw the rows in sight again, after what they show has changed; the focus stays on the same control.
+  function again() {
+    const active = container.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+    rows.clear();
+    inner.replaceChildren();
+    draw();
+    if (active) [...inner.querySelectorAll("[aria-label]")].find((element) => element.getAttribute("aria-label") === active)?.focus();
+  }
+
   container.addEventListener("scroll", draw, { passive: true });
   new ResizeObserver(() => update(length)).observe(container);
-  return { update };
+  return { update, again };
 }
