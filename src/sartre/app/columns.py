@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BARS = 12  # of a histogram, and levels of a category that are shown
-FIRST_ROWS = 8
-LONGEST = 60  # characters of a value
+PREVIEWED_ROWS = 8
+LONGEST_VALUE = 60  # characters of a value
 
 
 def described_table(frame: pd.DataFrame) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def described_table(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _described(series: nw.Series[Any], name: str, kinds: dict[str | None, str]) -> dict[str, Any]:
-    first = [None if is_missing(value) else _shown(value) for value in series.head(FIRST_ROWS).to_list()]
+    first = [None if is_missing(value) else _shown(value) for value in series.head(PREVIEWED_ROWS).to_list()]
     described = {"name": name, "first": first, "missing": int(series.null_count()), "bars": [], "distinct": None}
     try:
         column = read_series(series, name, categories=True)
@@ -55,7 +55,7 @@ def _described(series: nw.Series[Any], name: str, kinds: dict[str | None, str]) 
 
 def _shown(value: Any) -> str:
     """Return a value as text, a number with at most six digits."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)[:LONGEST]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)[:LONGEST_VALUE]
 
 
 def _distribution(column: Column) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _distribution(column: Column) -> dict[str, Any]:
     if column.levels is not None:
         counts = np.bincount(observed.astype(np.intp), minlength=len(column.levels))
         most = np.argsort(-counts, kind="stable")[:BARS].tolist()
-        bars = [{"label": column.levels[j][:LONGEST], "count": int(counts[j])} for j in most]
+        bars = [{"label": column.levels[j][:LONGEST_VALUE], "count": int(counts[j])} for j in most]
         return {"bars": bars, "distinct": len(column.levels)}
     distinct = np.unique(observed)
     return {"bars": _histogram(observed, distinct), "distinct": len(distinct)}

@@ -7,6 +7,7 @@ from pprint import pformat
 from typing import Any
 
 from sartre import __version__
+from sartre.cli._learning import DATASETS
 from sartre.knowledge.knowledge import Knowledge
 
 _WIDTH = 100
@@ -44,23 +45,22 @@ def script(request: dict[str, Any], learnt: dict[str, Any], questions: list[dict
     """
     knowledge = Knowledge(**request["knowledge"])
     order, prune = learnt["order"], learnt["prune"]
-    standardized = learnt["standardized"]
+    standardized, included = learnt["standardized"], request["table"] in DATASETS
     lines = [
         f'"""Repeats a run of `sartre app` (sartre {__version__}). Give the table\'s file if it is elsewhere."""',
         "",
-        "import sys",
-        "",
+        *([] if included else ["import sys", ""]),
         f"from sartre import CausalDiscovery{', Knowledge' if request['knowledge'] else ''}"
         + (", stability" if request["stability"] else ""),
         *(["from sartre.data.checks import as_table"] if standardized else []),
-        "from sartre.data.read_file import read_table",
+        f"from sartre.data{'sets import load_sachs' if included else '.read_file import read_table'}",
         f"from sartre.order import {order.partition('(')[0]}",
         f"from sartre.prune import {prune.partition('(')[0]}",
         "",
-        f"TABLE = {request['table']!r}",
+        *([] if included else [f"TABLE = {request['table']!r}"]),
         f"COLUMNS = {_formatted(request['columns'])}",
         "",
-        "table = read_table(sys.argv[1] if len(sys.argv) > 1 else TABLE)[COLUMNS]",
+        f"table = {'load_sachs().X' if included else 'read_table(sys.argv[1] if len(sys.argv) > 1 else TABLE)'}[COLUMNS]",
         *_categories(request["categorical"]),
         *(["table = as_table(table, categories=True, missing=True).standardized()"] if standardized else []),
         *([f"knowledge = {_knowledge(knowledge)}"] if request["knowledge"] else []),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from sartre.app.session import Run
-    from sartre.app.workers import Task
+    from sartre.app.workers import Job
 
 MOST_UPLOADED = 2 * 2**30  # bytes of a table
 MOST_SAID = 8 * 2**20  # bytes of any other request: names of 100,000 columns fit
@@ -194,7 +194,7 @@ def _finished(session: Session, request: Request) -> Run:
     return session.finished(request.path_params["number"])
 
 
-async def _result(task: Task) -> dict[str, Any]:
+async def _result(task: Job) -> dict[str, Any]:
     """Wait for a task; what went wrong in it is an error of the request."""
     await run_in_threadpool(task.ended.wait)
     if task.state != "done":

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sartre.app.workers import Task, Workers
+from sartre.app.workers import Job, Workers
 from sartre.knowledge.knowledge import Knowledge
 from sartre.knowledge.text import knowledge_text
 
@@ -27,7 +27,7 @@ class Run:
     number: int
     folder: Path
     request: dict[str, Any]
-    task: Task
+    task: Job
     questions: list[dict[str, Any]] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Session:
         self.draft: dict[str, Any] = {}
         self.runs: list[Run] = []
         self.table: dict[str, Any] | None = None
-        self.looking: Task | None = None
+        self.looking: Job | None = None
         self._numbered = 0
         self._source = ""
         if table is not None:
@@ -77,7 +77,7 @@ class Session:
             number += 1
         return place
 
-    def look(self, place: Path) -> Task:
+    def look(self, place: Path) -> Job:
         """Begin to look at an uploaded table."""
         self.stop_looking()
         self.looking = self.workers.start("look", {"source": place.name})
@@ -88,7 +88,7 @@ class Session:
         if self.looking is not None and self.looking.state == "running":
             self.workers.cancel(self.looking)
 
-    def adopt(self, task: Task, source: str, name: str) -> bool:
+    def adopt(self, task: Job, source: str, name: str) -> bool:
         """Wait until a table was looked at; if it is one, take it in place of the last one and forget its runs."""
         task.ended.wait()
         if task.state != "done":
@@ -132,7 +132,7 @@ class Session:
         """Return the names of the table's columns."""
         return [] if self.table is None else [column["name"] for column in self.table["columns"]]
 
-    def estimate(self, request: dict[str, Any]) -> Task:
+    def estimate(self, request: dict[str, Any]) -> Job:
         """Begin to estimate how long a run would take."""
         settings, rows = self._settings(request), (self.table or {})["rows"]
         return self.workers.start("estimate", {**settings, "rows": rows, "source": self._source})

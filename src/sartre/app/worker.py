@@ -91,7 +91,3 @@ def _do(work: Callable[[Callable[[str], None]], Any], channel: _Channel) -> None
         channel.tell(error=described(error)[0])
     finally:
         logger.removeHandler(handler)
-
-
-if __name__ == "__main__":
-    main()

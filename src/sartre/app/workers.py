@@ -20,7 +20,7 @@ STATES = ("running", "done", "failed", "cancelled")
 
 
 @dataclass(eq=False)
-class Task:
+class Job:
     """A piece of work in a process of its own: how far it is, and how it ended."""
 
     name: str
@@ -52,13 +52,13 @@ class _Process:
 
     def __init__(self, folder: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "sartre.app.worker"],  # -P: never from the current folder,
+            [sys.executable, "-P", "-c", "from sartre.app.worker import main; main()"],  # -P: not from the current folder
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=folder,
             start_new_session=True,
         )
-        self.task: Task | None = None
+        self.task: Job | None = None
         self.idle = threading.Event()
         self.idle.set()
         threading.Thread(target=self._read, daemon=True).start()
@@ -71,7 +71,7 @@ class _Process:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def begin(self, task: Task, arguments: dict[str, Any]) -> None:
+    def begin(self, task: Job, arguments: dict[str, Any]) -> None:
         self.task = task
         self.idle.clear()
         line = json.dumps({"task": task.name, "arguments": arguments}).encode() + b"\n"
@@ -135,9 +135,9 @@ class Workers:
         self._closed = False
         self._prepare()
 
-    def start(self, name: str, arguments: dict[str, Any]) -> Task:
+    def start(self, name: str, arguments: dict[str, Any]) -> Job:
         """Begin a task in a process in which nothing else runs, and return it at once."""
-        task = Task(name)
+        task = Job(name)
         with self._lock:
             if self._closed:
                 task.end("cancelled")
@@ -151,7 +151,7 @@ class Workers:
             process.begin(task, arguments)
         return task
 
-    def cancel(self, task: Task) -> None:
+    def cancel(self, task: Job) -> None:
         """End the process of a task, and with it the task."""
         task.end("cancelled")
         with self._lock:
