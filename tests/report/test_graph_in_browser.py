@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -17,7 +18,8 @@ from sartre.simulate import random_dag
 CUT_OFF = """const stage = document.querySelector('.stage').getBoundingClientRect();
 return [...document.querySelectorAll('.node')].filter((node) => {
   const box = node.getBoundingClientRect();
-  return box.width < 1 || box.left < stage.left || box.right > stage.right || box.top < stage.top || box.bottom > stage.bottom;
+  return box.width < 1 || box.left < stage.left || box.right > stage.right
+    || box.top < stage.top || box.bottom > stage.bottom;
 }).length"""
 PLACE = """const box = document.querySelector(arguments[0]).getBoundingClientRect();
 return [box.x + box.width / 2, box.y + box.height / 2]"""
@@ -218,10 +220,10 @@ def test_search_finds_marks_and_chooses(drawn):
 def test_labels_that_are_cut_have_their_whole_name_as_a_tooltip(drawn):
     long = ["a name of a great many words that nobody would want to read in a box of a graph, but somebody wrote",
             "x" * 200, "first\nsecond <b>line</b>", "短い名前", "short"]  # fmt: skip
-    page = drawn(Dag.from_edges(list(zip(long, long[1:], strict=False)), long))
+    page = drawn(Dag.from_edges([*pairwise(long)], long))
     assert named(page, ".node") == set(long)
     fits = """return [...document.querySelectorAll('.node')].every((node) => {
-      const box = node.querySelector('rect').getBoundingClientRect(), text = node.querySelector('text').getBoundingClientRect();
+      const [box, text] = ['rect', 'text'].map((tag) => node.querySelector(tag).getBoundingClientRect());
       return text.left >= box.left && text.right <= box.right && text.top >= box.top && text.bottom <= box.bottom;
     })"""
     assert page.run(fits)
@@ -254,8 +256,8 @@ def test_marks_are_drawn_and_only_what_occurs_is_explained(drawn):
         assert word in legend
     count = {mark: len(page.all(f".stage {mark}")) for mark in (".open", ".hidden-cause", ".joint", ".arrow")}
     assert count == {".open": 1, ".hidden-cause": 1, ".joint": 1, ".arrow": 4}
-    opacity = "return ['3', '4'].map(k => Number(document.querySelector(`[data-edge=\"${k}\"] .ink`).getAttribute('opacity')))"
-    half, whole = page.run(opacity)
+    opacity = "return Number(document.querySelector(arguments[0] + ' .ink').getAttribute('opacity'))"
+    half, whole = (page.run(opacity, f"[data-edge='{k}']") for k in (3, 4))
     assert half < whole == 1
     page.run("document.querySelector('[data-edge=\"1\"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
     assert "A hidden common cause would explain this as well or better (p = 0.2)" in page.one("#panel").text
@@ -312,14 +314,16 @@ def test_the_component_tells_what_a_user_does_and_can_be_told_the_same(drawn):
         const element = document.createElement('div');
         document.getElementById('drawing').replaceWith(element);
         const view = SartreGraph(element, data, {
-          onNode: (i) => told.push(['node', i]), onEdge: (k) => told.push(['edge', k]), onBackground: () => told.push(['background']),
+          onNode: (i) => told.push(['node', i]), onEdge: (k) => told.push(['edge', k]),
+          onBackground: () => told.push(['background']),
         });
-        const press = (selector) => element.querySelector(selector).dispatchEvent(new MouseEvent('click', {bubbles: true}));
+        const press = (what) => element.querySelector(what).dispatchEvent(new MouseEvent('click', {bubbles: true}));
         view.select({node: 1}); view.select({edge: 0}); view.hideBelow(0.5); view.fit();  // by a program: not told
         press('[data-node="2"]'); press('[data-edge="1"]'); press('.stage');
         view.update({...data, edges: [{source: 0, target: 1, change: 'came'}, {source: 1, target: 2, change: 'went'},
           {source: 3, target: 2, change: 'turned', strength: 0.5}]});
-        return [told, ['came', 'went', 'turned'].map((c) => element.querySelectorAll(`.edge.${c}`).length), view.svg().slice(0, 4)]"""
+        const changed = ['came', 'went', 'turned'].map((c) => element.querySelectorAll(`.edge.${c}`).length);
+        return [told, changed, view.svg().slice(0, 4)]"""
     )
     assert told == [[["node", 2], ["edge", 1], ["background"]], [1, 1, 1], "<svg"]
     assert {"new", "gone", "turned around"} <= {each.text for each in page.all(".legend li")}

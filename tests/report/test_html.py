@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+from copy import copy
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from sartre import CausalDiscovery, Knowledge
+from sartre import CausalDiscovery, Knowledge, __version__
 from sartre.additive import AdditiveRegressor
 from sartre.order import FixedOrder
 from sartre.prune import CAMPruning
@@ -187,6 +188,52 @@ def test_what_diagnostics_say_comes_first(tmp_path, table):
     fitted.diagnostics_ = Said()
     _, data = report(tmp_path, fitted, table)
     assert data["notes"][0] == "Column a looks linear."
+
+
+def test_the_page_is_named_after_its_file_and_repeats_the_command(tmp_path, model, table):
+    title, command = "<b>cells</b> {{data}}.csv", "sartre discover '<b>cells</b> {{js}}.csv' --report report.html"
+    text, data = report(tmp_path, model, table, title=title, command=command)
+    assert (data["title"], data["command"]) == (title, command)
+    assert "<title>&lt;b&gt;cells&lt;/b&gt; {{data}}.csv</title>" in text
+    about = dict(data["about"])
+    assert (about["Rows"], about["Columns"], about["Version"]) == ("600", "5", f"sartre {__version__}")
+    assert about["Written"].endswith("UTC")
+    text, data = report(tmp_path, model, table)
+    assert data["title"] is data["command"] is None
+    assert "<title>Causal graph</title>" in text
+
+
+def test_causes_that_act_jointly_are_marked(tmp_path, model, table):
+    _, data = report(tmp_path, model, table)
+    first, second, target = model.prune_step_.interactions_.iloc[0, :3]
+    joint = {(data["names"][edge["source"]], data["names"][edge["target"]]) for edge in data["edges"] if edge["joint"]}
+    assert joint == {(first, target), (second, target)}
+
+
+def test_a_possible_hidden_cause_is_marked_on_its_edge_in_either_direction(tmp_path, model, table):
+    told = clone_of(model)
+    told.hidden_causes_ = pd.DataFrame(
+        [("b", "a", 3.0, 0.25, True), ("c", "d", 9.0, 1e-9, False)],
+        columns=["first", "second", "statistic", "p_value", "mark"],
+    )
+    _, data = report(tmp_path, told, table)
+    hidden = {(edge["source"], edge["target"]): edge["hidden_p_value"] for edge in data["edges"] if edge["hidden"]}
+    assert hidden == {(0, 1): 0.25}
+
+
+def test_the_shape_of_an_edge_is_told_in_a_word(tmp_path, model, table):
+    told = clone_of(model)
+    told.edges_ = model.edges_.assign(shape=["rising", "falling", "U-shaped"])
+    _, data = report(tmp_path, told, table)
+    assert [edge["trend"] for edge in data["edges"]] == ["rising", "falling", "U-shaped"]
+    assert all(set(edge["shape"]) == {"low", "high", "values", "std"} for edge in data["edges"])
+
+
+def clone_of(model):
+    """Return a copy of a fitted model whose results can be replaced."""
+    told = copy(model)
+    told.__dict__ = dict(vars(model))
+    return told
 
 
 def test_the_model_writes_its_report_itself(tmp_path, model, table):

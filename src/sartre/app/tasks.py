@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sartre import CausalDiscovery, Dag
 
 KNOWLEDGE, MODEL, CONTENT = "knowledge.toml", "model.sartre", "content.json"  # what a run keeps beside its graph
-WITH_ROWS, WITHOUT_ROWS = "report.html", "report-without-rows.html"
+REPORT, SHARED_REPORT = "report.html", "report-without-rows.html"
 _loaded: dict[str, CausalDiscovery] = {}  # the run that was asked last
 
 Begin = Callable[[str], None]
@@ -75,7 +75,7 @@ def learn_graph(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
     content = report_content(model, table, found, include_data=True)
     (folder / CONTENT).write_text(json.dumps(content, allow_nan=False, separators=(",", ":")), encoding="utf-8")
     write_report(
-        model, table, folder / WITHOUT_ROWS, stability=found, include_data=False, title=Path(asked.source).name
+        model, table, folder / SHARED_REPORT, stability=found, include_data=False, title=Path(asked.source).name
     )
     model.save(folder / MODEL, include_rows=True)
     return {
@@ -112,7 +112,7 @@ TASKS: dict[str, Callable[[dict[str, Any], Begin], dict[str, Any]]] = {
 def _asked(arguments: dict[str, Any]) -> Asked:
     """Return the request as the command line would make it."""
     folder = Path(arguments.get("run", ""))
-    files = {"knowledge": folder / KNOWLEDGE, "report": folder / WITH_ROWS} if "run" in arguments else {}
+    files = {"knowledge": folder / KNOWLEDGE, "report": folder / REPORT} if "run" in arguments else {}
     return Asked.of({key: value for key, value in arguments.items() if value is not None}, out_folder=folder, **files)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sartre.evidence.stability import Stability
     from sartre.graph.dag import Dag
     from sartre.report.layout import Layout
-    from sartre.report.mechanisms import DrawnMechanism, Drawing
+    from sartre.report.mechanisms import Drawing, DrawnMechanism
 
 MAX_SHAPES = 3000  # only this many of the strongest edges have their function on the page
 HEAT_MAP = 24  # cells along each side
@@ -24,9 +24,9 @@ def edge_rows(
 ) -> list[dict[str, Any]]:
     """Return the edges, strongest first, each with its numbers, its marks, its route in the drawing and its function.
 
-    ``hidden`` says that a hidden common cause would explain the edge as well or better (with the p-value of that test in
-    ``hidden_p_value``), ``joint`` that the source acts jointly with other causes, ``trend`` how the target follows it in
-    a word.
+    ``hidden`` says that a hidden common cause would explain the edge as well or better (``hidden_p_value`` is the
+    p-value of that test), ``joint`` that the source acts jointly with other causes, and ``trend`` how the target
+    follows it, in a word.
     """
     dag = model.graph_
     index = {name: j for j, name in enumerate(dag.names)}

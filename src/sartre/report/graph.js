@@ -52,7 +52,7 @@ function SartreGraph(element, given, { onNode = () => {}, onEdge = () => {}, onB
     const shown = [...grid.places.keys()];
     stage.style.maxHeight = "";
     box = SartreShapes.fitted(shown.map((i) => data.names[i]), size, { width: stage.clientWidth || 600, height: stage.clientHeight || 400 });
-    stage.style.maxHeight = `${Math.max(240, box.needed)}px`; // a small graph needs no high panel
+    stage.style.maxHeight = `${Math.max(240, box.needed)}px`; // a small or a wide graph needs no high panel
     drawnFor = [stage.clientWidth, stage.clientHeight];
     const text = new Map(shown.map((i, row) => [i, box.lines[row]]));
     lines = new Map([...grid.routes.keys()].map((k) => [k, edgeElement(k)]));
@@ -210,7 +210,7 @@ function SartreGraph(element, given, { onNode = () => {}, onEdge = () => {}, onB
       group.setAttribute("aria-pressed", node === i);
     });
     bar.setThreshold(threshold, data.edges.filter((each) => !(each.strength < threshold)).length, data.edges.length);
-    legend.replaceChildren(...SartreControls.legend([...shown].map((k) => data.edges[k]), { chosen: inside }));
+    legend.replaceChildren(...SartreControls.legend([...shown].map((k) => data.edges[k]), { toward: inside && toward.edges.size > 0, away: inside && away.edges.size > 0 }));
   }
 
   function chooseNode(i) {

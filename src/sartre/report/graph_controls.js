@@ -65,7 +65,7 @@ const SartreControls = (() => {
   const CHANGES = { came: "new", went: "gone", turned: "turned around" };
 
   // Only what occurs in the drawing is explained.
-  function legend(edges, { chosen }) {
+  function legend(edges, { toward, away }) {
     const line = (kind, ...more) => svg("svg", { viewBox: "0 0 34 14", width: 34, height: 14, "aria-hidden": "true", class: "swatch" },
       svg("path", { class: `line ${kind}`, d: "M1 7H25", "stroke-width": 2.4 }), ...more);
     const arrow = (kind, ...more) => line(kind, svg("path", { class: `arrow ${kind}`, d: "M24 2v10l9-5z" }), ...more);
@@ -81,8 +81,8 @@ const SartreControls = (() => {
       [some((edge) => Number.isFinite(edge.frequency)), svg("svg", { viewBox: "0 0 34 14", width: 34, height: 14, "aria-hidden": "true", class: "swatch" },
         svg("path", { class: "line", d: "M1 7H16", "stroke-width": 3 }), svg("path", { class: "line", opacity: 0.3, d: "M18 7H33", "stroke-width": 3 })), "paler: found on fewer half-samples"],
       ...Object.entries(CHANGES).map(([change, text]) => [some((edge) => edge.change === change), arrow(change), text]),
-      [chosen, arrow("toward"), "causes and their causes"],
-      [chosen, arrow("away"), "effects and their effects"],
+      [toward, arrow("toward"), "causes and their causes"],
+      [away, arrow("away"), "effects and their effects"],
     ];
     return entries.filter(([occurs]) => occurs).map(([, swatch, text]) => html("li", {}, swatch, text));
   }

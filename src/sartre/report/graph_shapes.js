@@ -57,8 +57,8 @@ const SartreShapes = (() => {
     const gap = ([least, most], size, steps, whole) => Math.min(most, Math.max(least, (whole / best.scale - 2 * PAD - size) / (steps || 1) - size));
     const stepX = best.width + gap(GAP.x, best.width, grid.width, panel.width);
     const stepY = best.height + gap(GAP.y, best.height, grid.height, panel.height);
-    const needed = LARGEST * (grid.height * (best.height + GAP.y[1]) + best.height + 2 * PAD); // height without zooming out
-    return { ...best, stepX, stepY, needed: Math.ceil(needed), font: FONT };
+    const needed = Math.ceil(best.scale * (grid.height * stepY + best.height + 2 * PAD)); // of the panel's height
+    return { ...best, stepX, stepY, needed, font: FONT };
   }
 
   // Where each edge leaves and enters its boxes: side by side, sorted by direction, so that none hides another.
