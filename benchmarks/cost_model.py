@@ -3,7 +3,8 @@
 python benchmarks/cost_model.py [--only SCORE SARTRE] [--write]        about ten minutes of one core
 
 `--write` writes the constants to src/sartre/costs.json, from which `sartre plan` reads them. With `--only`, the other
-constants are kept, so they must come from the same machine. Times are CPU times on one thread; each size is measured on
+constants are kept, so they must come from the same machine; so is that of "start-up", the CPU time of
+`sartre discover` with a file that does not exist. Times are CPU times on one thread; each size is measured on
 a sparse and on a dense graph (d and 4d edges).
 """
 
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from sartre.simulate import Dataset
 
 Size: TypeAlias = tuple[int, int]
+Powers: TypeAlias = list[tuple[float, float]]
 Run: TypeAlias = "Callable[[Dataset], Callable[[], object]]"
 DENSITIES = (1, 4)  # edges per variable
 MARGIN = 1.5  # factor by which the range extends beyond the measured ratios
@@ -65,8 +67,8 @@ class Method(NamedTuple):
 
     run: Run
     kind: str
-    seconds: list[Size]
-    bytes: list[Size]
+    seconds: Powers
+    bytes: Powers
     fit: list[Size]
     check: list[Size]
 
@@ -240,7 +242,7 @@ METHODS = {
     "SARTRE joint auto": Method(
         _prune(SARTRE),
         "products",
-        [(1, 1), (0, 2)],
+        [(0, 1.5)],  # as many processes as variables, each over more candidates, up to a budget
         [(2, 0)],
         [(400, 10), (800, 10), (800, 20), (400, 40)],
         [(600, 30)],
@@ -312,7 +314,7 @@ def measure(method: Method, n: int, d: int, density: int) -> Measured:
     return Measured(n, d, density, time.process_time() - start, max(peak - before, 0.0) * 2**20)
 
 
-def fitted(powers: list[Size], sizes: np.ndarray, values: np.ndarray) -> list[list[float]]:
+def fitted(powers: Powers, sizes: np.ndarray, values: np.ndarray) -> list[list[float]]:
     """Return the terms [a, p, q] with a > 0 whose sums are closest to the values in relative terms."""
     terms = np.array([[float(n) ** p * float(d) ** q for p, q in powers] for n, d in sizes])
     scale = (terms / values[:, None]).max(axis=0)

@@ -38,6 +38,7 @@ def plan(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Estimate the time and memory of `sartre discover`, step by step, without running it.
 
+    The start of the program counts, and so does the compilation of its loops, unless they are cached on this machine.
     Only the beginning of a long text file is read, and its number of rows is estimated. The range covers graphs of
     different density. The estimates are based on measurements and are scaled to the speed of this machine.
 
@@ -58,12 +59,12 @@ def _planned(asked: Asked) -> Plan:
     from sartre.cli._methods import build_model
     from sartre.cli._reading import chosen
     from sartre.plan.estimate import plan as planned
-    from sartre.plan.estimate import reading_step, shape_of
+    from sartre.plan.estimate import reading_step, shape_of, starting_steps
 
     model = build_model(asked)
     frame, n = _beginning(asked.source, asked.sheet)
     shape = shape_of((n, chosen(frame, asked).shape[1]))
-    return planned(model, shape, reading_step(asked.source, n, frame.shape[1]))
+    return planned(model, shape, reading_step(asked.source, n, frame.shape[1]), starting_steps())
 
 
 def _beginning(source: str, sheet: str | None) -> tuple[pd.DataFrame, int]:

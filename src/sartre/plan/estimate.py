@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
+from pkgutil import iter_modules
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sartre.additive import kernels
+from sartre.compute.compiling import COMPILE_SECONDS, compilation_left
 from sartre.compute.parallel import LARGE_ROWS, blas_threads, workers
 from sartre.data import table as tables
 from sartre.data.table import is_long
@@ -56,7 +60,8 @@ class Step(NamedTuple):
 class Plan:
     """The time and memory that a model would take for a table.
 
-    steps: reading (if there is a file), order, pruning and, where they are weighed, directions. advice: what to do
+    steps: reading (if there is a file), order, pruning, directions (where they are weighed) and, on the command line,
+    start-up and compiling (unless the loops are cached). advice: what to do
     about a step that takes too long or too much memory.
     """
 
@@ -99,7 +104,7 @@ class Task(NamedTuple):
     serial: bool = False
 
 
-def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Plan:
+def plan(model: Any, shape: tuple[int, int], reading: Step | None = None, starting: Sequence[Step] = ()) -> Plan:
     """Estimate the time and memory of a model's steps, without running them.
 
     Parameters
@@ -111,6 +116,8 @@ def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Pla
         most of the work is then done on the sample, and all rows are counted.
     reading : Step, optional
         The result of `reading_step`, if there is a file.
+    starting : sequence of Step
+        The result of `starting_steps`, if the program is still to be started.
 
     Examples
     --------
@@ -137,7 +144,7 @@ def plan(model: Any, shape: tuple[int, int], reading: Step | None = None) -> Pla
             steps.append(_estimate(name, type(step).__name__, tasks, d, _jobs_of(step, jobs)))
         if weighs:
             steps.append(_estimate("directions", "of all edges", [Task("directions", seen)], d, 1))
-        return Plan(n, d, jobs, tuple(steps), ())
+        return Plan(n, d, jobs, (*steps, *starting), ())
 
     found = with_jobs(jobs)
     advice = list(_advice(found, seen, on_gpu=tags_of(orderer).runs_on_gpu))
@@ -167,6 +174,21 @@ def shape_of(X: Any) -> tuple[int, int]:
 def reading_step(source: str, n: int, d: int) -> Step:
     """Return the step of reading a text file of this shape."""
     return _estimate("reading", source, [Task("reading", n)], d, 1)
+
+
+def starting_steps() -> tuple[Step, ...]:
+    """Return the start of the program and, unless they are cached on this machine, the compilation of its loops."""
+    start = _estimate("start-up", "of the program", [Task("start-up", 1)], 1, 1)
+    share = compilation_left(_loops())
+    seconds = share * COMPILE_SECONDS * machine()["loops"]
+    compiling = Step("compiling", "once per machine", seconds, seconds / 2, 2 * seconds, start.bytes)
+    return (start, compiling) if share > 0 else (start,)
+
+
+def _loops() -> list[Any]:
+    """Return the compiled functions of the library."""
+    modules = [import_module(f"{kernels.__name__}.{found.name}") for found in iter_modules(kernels.__path__)]
+    return [each for module in modules for each in vars(module).values() if hasattr(each, "py_func")]
 
 
 def tasks_of(step: Any, n: int, d: int) -> list[Task] | None:
