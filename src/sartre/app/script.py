@@ -46,6 +46,7 @@ def script(request: dict[str, Any], learnt: dict[str, Any], questions: list[dict
     knowledge = Knowledge(**request["knowledge"])
     order, prune = learnt["order"], learnt["prune"]
     standardized, included = learnt["standardized"], request["table"] in DATASETS
+    source = "load_sachs().X" if included else "read_table(sys.argv[1] if len(sys.argv) > 1 else TABLE)"
     lines = [
         f'"""Repeats a run of `sartre app` (sartre {__version__}). Give the table\'s file if it is elsewhere."""',
         "",
@@ -60,7 +61,7 @@ def script(request: dict[str, Any], learnt: dict[str, Any], questions: list[dict
         *([] if included else [f"TABLE = {request['table']!r}"]),
         f"COLUMNS = {_formatted(request['columns'])}",
         "",
-        f"table = {'load_sachs().X' if included else 'read_table(sys.argv[1] if len(sys.argv) > 1 else TABLE)'}[COLUMNS]",
+        f"table = {source}[COLUMNS]",
         *_categories(request["categorical"]),
         *(["table = as_table(table, categories=True, missing=True).standardized()"] if standardized else []),
         *([f"knowledge = {_knowledge(knowledge)}"] if request["knowledge"] else []),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+_START = "from sartre.app.worker import main; main()"  # with -P, nothing comes from the current folder
 STATES = ("running", "done", "failed", "cancelled")
 
 
@@ -52,7 +53,7 @@ class _Process:
 
     def __init__(self, folder: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", "from sartre.app.worker import main; main()"],  # -P: not from the current folder
+            [sys.executable, "-P", "-c", _START],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=folder,

@@ -53,6 +53,10 @@ export function virtualList(container, render) {
   }
 
   container.addEventListener("scroll", draw, { passive: true });
-  new ResizeObserver(() => update(length)).observe(container);
+  const observer = new ResizeObserver(() => {
+    if (container.isConnected) update(length);
+    else observer.disconnect();
+  });
+  observer.observe(container);
   return { update, again };
 }
