@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -145,7 +146,9 @@ class Page:
         if PICTURES:
             time.sleep(0.5)
             picture = Image.open(io.BytesIO(self.driver.get_screenshot_as_png())).convert("RGB")
-            picture.quantize(128).save(Path(PICTURES) / f"app-{name}.png", optimize=True)
+            picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(
+                Path(PICTURES) / f"app-{name}.png", optimize=True
+            )
 
     def complaints(self):
         return self.driver.get_log("browser")
@@ -239,10 +242,10 @@ def contradict(page):
 def run_and_cancel(page):
     page.step("run")
     page.choose("#set-effort", "fast")
-    page.choose("#set-stability", "5000")
+    page.choose("#set-stability", "200")
     page.until(lambda: "on this machine" in page.one("#estimate").text, "there is no estimate")
     page.one("#learn").click()
-    page.until(lambda: " of 10000 " in page.one("#status-text").text, "nothing is said of the progress")
+    page.until(lambda: re.search(r"\b[1-9]\d* of 400 ", page.one("#status-text").text), "no progress is shown")
     page.picture("run")
     page.one("#cancel").click()
     page.until(lambda: "cancelled" in page.one("#runs").text, "the run goes on")

@@ -57,7 +57,7 @@ def estimate(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
     seconds, low, high = (sum(getattr(each.total, name) for each in plans) for name in ("seconds", "low", "high"))
     known = not np.isnan(seconds)  # nothing is known about some methods
     return {
-        "seconds": seconds if known else None,
+        "about": duration(max(1.0, seconds)) if known else None,
         "range": f"{duration(low)} to {duration(high)}" if known else "not known",
         "text": str(found),
         "advice": [text for text in (found.shortage(), *found.advice) if text is not None],

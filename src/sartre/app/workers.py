@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _START = "from sartre.app.worker import main; main()"  # with -P, nothing comes from the current folder
-STATES = ("running", "done", "failed", "cancelled")
 
 
 @dataclass(eq=False)
 class Job:
-    """A piece of work in a process of its own: how far it is, and how it ended."""
+    """A piece of work in a process of its own: how far it is, and how it ended.
+
+    Its state is running, done, failed or cancelled.
+    """
 
     name: str
     progress: str = "Starting"
@@ -52,7 +54,7 @@ class _Process:
     """One process, and the thread that reads what it answers."""
 
     def __init__(self, folder: Path) -> None:
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - our own module, without a shell
             [sys.executable, "-P", "-c", _START],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -42,6 +42,7 @@ function rules() {
 function name() {
   const { table } = state;
   byId("table-name").textContent = table ? table.name : "";
+  document.title = table ? `${table.name} – sartre` : "sartre";
   label("table", table ? `${count(table.rows)} × ${count(columnsOn().length)}` : "");
   label("knowledge", state.check.problem ? "contradiction" : rules());
   byId("tab-knowledge").classList.toggle("wrong", Boolean(state.check.problem));

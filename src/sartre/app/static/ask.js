@@ -21,6 +21,7 @@ export function askPanel(opened) {
   byId("step-ask").append(
     html("div", { class: "card" }, html("h2", { id: "ask-title" }), form, html("p", { class: "note", id: "ask-state", role: "status" })),
     html("div", { id: "answers" }));
+  on("table", () => { byId("answers").replaceChildren(); names = []; });
   on("shown", choices);
   on("open:ask", choices);
 }

@@ -41,6 +41,7 @@ export function lookPanel() {
   byId("beside").addEventListener("change", draw);
   byId("find-edge").addEventListener("input", debounced(fill, 80));
   list = virtualList(byId("edges"), (k) => row(rows[k]));
+  on("table", () => { contents.clear(); shown = null; });
   on("shown", draw);
   on("runs", choices);
   on("open:look", draw);

@@ -69,7 +69,7 @@ const estimate = debounced(async () => {
   said.textContent = "Estimating the time …";
   try {
     const found = await send("estimate", request());
-    said.textContent = found.seconds === null ? "How long this takes is not known for these methods." : `This takes about ${found.seconds < 1 ? "a second" : seconds(found.seconds)} on this machine (${found.range}).`;
+    said.textContent = found.about === null ? "How long this takes is not known for these methods." : `This takes about ${found.about} on this machine (${found.range}).`;
     said.title = found.text;
     byId("advice").replaceChildren(...found.advice.map((text) => html("li", {}, text)));
   } catch (error) {
