@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import igraph
 import numpy as np
@@ -37,7 +38,7 @@ def our_crossings(layers: np.ndarray, edges: np.ndarray) -> int:
 def their_crossings(layers: np.ndarray, edges: np.ndarray) -> int:
     """Return the crossings of igraph's layout in the same layers."""
     graph = igraph.Graph(n=len(layers), edges=edges.tolist(), directed=True)
-    layout = graph.layout_sugiyama(layers=layers.tolist(), maxiter=N_SWEEPS)
+    layout: Any = graph.layout_sugiyama(layers=layers.tolist(), maxiter=N_SWEEPS)
     bends = [np.array(points, dtype=float).reshape(-1, 2) for points in layout.edge_routing]
     points = np.vstack([np.array(layout.coords), *bends])
     ends = len(layers) + np.cumsum([0, *(len(bend) for bend in bends)])

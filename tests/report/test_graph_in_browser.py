@@ -297,7 +297,8 @@ def test_on_paper_the_whole_graph_is_seen_and_no_control(drawn, browser, screen)
     page = drawn(dense())
     page.one("button.in").click()
     assert page.run(CUT_OFF) > 0
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": dark})
     page.run("dispatchEvent(new Event('beforeprint'))")
     assert page.run(CUT_OFF) == 0
     assert not any(each.is_displayed() for each in page.all("button, input") if each.tag_name == "input")

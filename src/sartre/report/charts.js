@@ -21,8 +21,8 @@ const SartreCharts = (() => {
       svg("path", { class: "axis", d: `M${view.left} ${view.top}V${view.bottom}H${view.right}` }),
       ...ticks(...x).map((v) => svg("text", { class: "tick", x: px(v), y: view.bottom + 16, "text-anchor": "middle" }, number(v))),
       ...ticks(...y).map((v) => svg("text", { class: "tick", x: view.left - 7, y: py(v) + 4, "text-anchor": "end" }, number(v))),
-      svg("text", { class: "label", x: (view.left + view.right) / 2, y: 256, "text-anchor": "middle" }, short(labels[0], 44)),
-      svg("text", { class: "label", transform: "translate(13 117) rotate(-90)", "text-anchor": "middle" }, short(labels[1], 32)),
+      svg("text", { class: "label", x: (view.left + view.right) / 2, y: 256, "text-anchor": "middle" }, svg("title", {}, labels[0]), short(labels[0], 44)),
+      svg("text", { class: "label", transform: "translate(13 117) rotate(-90)", "text-anchor": "middle" }, svg("title", {}, labels[1]), short(labels[1], 32)),
     ];
     return { px, py, view, parts };
   }

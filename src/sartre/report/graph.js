@@ -11,6 +11,7 @@
 // neighbours are shown. `change` is "came", "went" or "turned". The callbacks tell what a user did, never what a method did.
 function SartreGraph(element, given, { onNode = () => {}, onEdge = () => {}, onBackground = () => {}, onPeek = () => {}, name = "graph" } = {}) {
   const { html, svg, number, count, settled, download } = SartreElements;
+  const MOST_STOPS = 40; // of more edges, none is a stop of the Tab key: nodes are, and tables list the edges
   let data = given;
   let chosen = null;
   let centre = null; // of a neighbourhood
@@ -83,7 +84,7 @@ function SartreGraph(element, given, { onNode = () => {}, onEdge = () => {}, onB
     const marks = `${edge.hidden ? ", possibly a hidden common cause" : ""}${edge.joint ? ", acts jointly with other causes" : ""}`;
     const group = svg(
       "g",
-      { class: `edge ${edge.change || ""}`, tabindex: 0, role: "button", "data-edge": k, "aria-label": `${told}, strength ${number(edge.strength)}${marks}` },
+      { class: `edge ${edge.change || ""}`, tabindex: grid.routes.size > MOST_STOPS ? -1 : 0, role: "button", "data-edge": k, "aria-label": `${told}, strength ${number(edge.strength)}${marks}` },
       svg("title", {}, `${source} ${settled(edge) ? "→" : "—"} ${target}`),
       svg("path", { class: "hit" }),
       svg("g", { class: "ink", opacity: Number.isFinite(edge.frequency) ? (0.25 + 0.75 * edge.frequency).toFixed(2) : 1 },

@@ -11,6 +11,7 @@ const SartreShapes = (() => {
   const GAP = { x: [14, 40], y: [34, 96] }; // between boxes: as much as the panel allows
   const LARGEST = 1.25; // a graph of few variables is not blown up further
   const HEAD = 8; // length of an arrow head
+  const STEEPEST = 0.7; // pixels to the side per pixel down where a line passes boxes, so that it does not run under them
   const pen = document.createElement("canvas").getContext("2d");
 
   function measured(text) {
@@ -76,19 +77,31 @@ const SartreShapes = (() => {
     return ends;
   }
 
-  // A smooth line through points in pixels, vertical at each of them, with its end, its middle and where it enters.
+  // How far to the right a line goes per pixel down, at each of its points: vertical at its ends and where it turns.
+  function slopes(at) {
+    const steps = at.slice(1).map(([x, y], i) => (x - at[i][0]) / (y - at[i][1] || 1));
+    return at.map((_, i) => {
+      const [before, after] = [steps[i - 1] ?? 0, steps[i] ?? 0];
+      return before * after > 0 ? Math.sign(after) * Math.min(Math.abs(before), Math.abs(after), STEEPEST) : 0;
+    });
+  }
+
+  // A smooth line through points in pixels, with its end and its middle.
   function line(points, port, box, arrow) {
     const at = points.map(([x, y]) => [x, y]);
     const last = at.length - 1;
     at[0] = [at[0][0] + port.from, at[0][1] + box.height / 2];
     at[last] = [at[last][0] + port.to, at[last][1] - box.height / 2 - (arrow ? HEAD : 0)];
     let path = `M${at[0][0].toFixed(1)} ${at[0][1].toFixed(1)}`;
+    const slope = slopes(at);
     for (let i = 1; i < at.length; i++) {
       const half = (at[i][1] - at[i - 1][1]) / 2;
-      path += `C${[at[i - 1][0], at[i - 1][1] + half, at[i][0], at[i][1] - half, at[i][0], at[i][1]].map((v) => v.toFixed(1)).join(" ")}`;
+      const [out, into] = [slope[i - 1] * half, slope[i] * half];
+      path += `C${[at[i - 1][0] + out, at[i - 1][1] + half, at[i][0] - into, at[i][1] - half, at[i][0], at[i][1]].map((v) => v.toFixed(1)).join(" ")}`;
     }
-    const [a, b] = [at[Math.floor((last - 1) / 2)], at[Math.floor((last + 1) / 2)]];
-    return { path, end: at[last], middle: last % 2 ? [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2] : at[last / 2] };
+    const [i, j] = [Math.floor(last / 2), Math.ceil(last / 2)];
+    const bulge = ((slope[i] - slope[j]) * 3 * (at[j][1] - at[i][1])) / 16; // of the curve between two points, at its middle
+    return { path, end: at[last], middle: [(at[i][0] + at[j][0]) / 2 + bulge, (at[i][1] + at[j][1]) / 2] };
   }
 
   function rows(list, top) {

@@ -61,6 +61,7 @@ def write_report(
     Examples
     --------
     >>> import tempfile, os
+    >>> import numpy as np
     >>> from sartre import CausalDiscovery
     >>> from sartre.order import FixedOrder
     >>> x = np.linspace(-1, 1, 100)
