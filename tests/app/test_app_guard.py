@@ -106,6 +106,9 @@ class Nothing:
     def place_for(self, name):
         return self._folder / name
 
+    def discard(self, place):
+        place.unlink(missing_ok=True)
+
 
 def test_an_upload_that_is_too_long_is_refused_and_leaves_nothing(tmp_path):
     app = application(Nothing(tmp_path), 8000, "secret", most_uploaded=2**20)

@@ -113,11 +113,11 @@ async def _upload(session: Session, request: Request) -> Any:
     try:
         await _store(request, place, request.app.state.most_uploaded)
     except BaseException:
-        place.unlink(missing_ok=True)
+        session.discard(place)
         raise
     task = session.look(place)
-    if not await run_in_threadpool(session.adopt, task, place.name, place.name):
-        place.unlink(missing_ok=True)
+    if not await run_in_threadpool(session.adopt, task, place):
+        session.discard(place)
         raise ValueError(task.error or "Reading the table was stopped.")
     return session.document()
 
@@ -169,7 +169,7 @@ async def _effect(session: Session, request: Request) -> Any:
     run, said = _finished(session, request), await _said(request)
     asked = {"cause": str(said.get("cause")), "outcome": str(said.get("outcome")), "at": said.get("at")}
     asked["seed"] = run.request["seed"]
-    task = session.workers.start("effect", {**asked, "run": str(run.folder)})
+    task = session.effect(run, asked)
     found = await _result(task)
     if asked not in run.questions:
         run.questions.append(asked)

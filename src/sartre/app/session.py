@@ -46,19 +46,17 @@ class Session:
 
     def __init__(self, table: str | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sartre-app-"))
-        self._tables = self.folder / "tables"  # where the processes work, so that messages show names without paths
-        self._tables.mkdir()
-        self.workers = Workers(self._tables)
+        self.workers = Workers(self.folder)
         self.draft: dict[str, Any] = {}
         self.runs: list[Run] = []
         self.table: dict[str, Any] | None = None
         self.looking: Job | None = None
         self._numbered = 0
-        self._source = ""
+        self._place = self.folder / "table"  # of the table; a name that is no file is that of an included data set
         if table is not None:
-            source = str(Path(table).resolve()) if Path(table).exists() else table
-            self.looking = self.workers.start("look", {"source": source})
-            threading.Thread(target=self.adopt, args=(self.looking, source, Path(table).name), daemon=True).start()
+            place = Path(table).resolve() if Path(table).exists() else Path(table)
+            looking = self.look(place)
+            threading.Thread(target=self.adopt, args=(looking, place), daemon=True).start()
 
     def close(self) -> None:
         """End all work and delete the folder."""
@@ -70,17 +68,12 @@ class Session:
 
         The name is kept as far as it is harmless, since readers go by its extension and messages show it.
         """
-        place = self._tables / plain_name(name)
-        number = 2
-        while place.exists():
-            place = place.with_name(f"{number} {plain_name(name)}")
-            number += 1
-        return place
+        return Path(tempfile.mkdtemp(prefix="table-", dir=self.folder)) / plain_name(name)
 
     def look(self, place: Path) -> Job:
-        """Begin to look at an uploaded table."""
+        """Begin to look at a table."""
         self.stop_looking()
-        self.looking = self.workers.start("look", {"source": place.name})
+        self.looking = self._start("look", {}, place)
         return self.looking
 
     def stop_looking(self) -> None:
@@ -88,7 +81,7 @@ class Session:
         if self.looking is not None and self.looking.state == "running":
             self.workers.cancel(self.looking)
 
-    def adopt(self, task: Job, source: str, name: str) -> bool:
+    def adopt(self, task: Job, place: Path) -> bool:
         """Wait until a table was looked at; if it is one, take it in place of the last one and forget its runs."""
         task.ended.wait()
         if task.state != "done":
@@ -96,8 +89,9 @@ class Session:
         for run in self.runs:
             self.workers.cancel(run.task)
             shutil.rmtree(run.folder, ignore_errors=True)
-        self.runs, self.draft, self._source, self._numbered = [], {}, source, 0
-        self.table = {"name": name, "warnings": task.warnings, **task.result}
+        self.discard(self._place)
+        self.runs, self.draft, self._place, self._numbered = [], {}, place, 0
+        self.table = {"name": place.name, "warnings": task.warnings, **task.result}
         return True
 
     def document(self) -> dict[str, Any]:
@@ -135,7 +129,7 @@ class Session:
     def estimate(self, request: dict[str, Any]) -> Job:
         """Begin to estimate how long a run would take."""
         settings, rows = self._settings(request), (self.table or {})["rows"]
-        return self.workers.start("estimate", {**settings, "rows": rows, "source": self._source})
+        return self._start("estimate", {**settings, "rows": rows}, self._place)
 
     def run(self, request: dict[str, Any]) -> Run:
         """Begin to learn a graph."""
@@ -144,7 +138,7 @@ class Session:
         self._numbered += 1
         folder = Path(tempfile.mkdtemp(prefix="run-", dir=self.folder))
         (folder / KNOWLEDGE_FILE).write_text(knowledge_text(knowledge), encoding="utf-8")
-        task = self.workers.start("learn", {**settings, "run": str(folder), "source": self._source})
+        task = self._start("learn", {**settings, "run": str(folder)}, self._place)
         kept = {**settings, "knowledge": knowledge.to_dict(), "table": self.table_file}
         run = Run(self._numbered, folder, kept, task)
         self.runs.append(run)
@@ -173,10 +167,25 @@ class Session:
         self.runs.remove(run)
         shutil.rmtree(run.folder, ignore_errors=True)
 
+    def effect(self, run: Run, question: dict[str, Any]) -> Job:
+        """Begin to say what an outcome would be if a cause were set."""
+        return self._start("effect", {**question, "run": str(run.folder)}, self._place)
+
     @property
     def table_file(self) -> str:
         """The table's file for a script: its path if it was named on the command line, otherwise only its name."""
-        return self._source
+        return self._place.name if self.folder in self._place.parents else str(self._place)
+
+    def _start(self, name: str, arguments: dict[str, Any], place: Path) -> Job:
+        """Begin a task about a table, which works in the folder of uploads and names them without a path."""
+        uploaded = self.folder in place.parents
+        source = place.name if uploaded else str(place)
+        return self.workers.start(name, {**arguments, "source": source}, place.parent if uploaded else self.folder)
+
+    def discard(self, place: Path) -> None:
+        """Delete an uploaded table, but never a file of the user."""
+        if self.folder in place.parents and place.parent != self.folder:
+            shutil.rmtree(place.parent, ignore_errors=True)
 
     def _settings(self, request: dict[str, Any]) -> dict[str, Any]:
         if self.table is None:

@@ -1,7 +1,8 @@
 """The process that works for the page: it reads tasks, one line of JSON each, and answers in lines of JSON.
 
-A line that it writes is ``{"progress": text}``, ``{"warning": text}`` or, at the end of a task, ``{"result": ...}`` or
-``{"error": text}``. It ends when the server does.
+A task works in a folder, so that messages name files without a path. What is written is ``{"progress": text}``,
+``{"warning": text}`` or, at the end of a task, ``{"result": ...}`` or ``{"error": text}``. The process ends when the
+server does.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ def main() -> None:
 
     while True:
         asked = json.loads(waiting.get())
+        os.chdir(asked["folder"])
         _do(lambda begin, asked=asked: TASKS[asked["task"]](asked["arguments"], begin), channel)
 
 

@@ -74,10 +74,11 @@ class _Process:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def begin(self, task: Job, arguments: dict[str, Any]) -> None:
+    def begin(self, task: Job, arguments: dict[str, Any], folder: Path) -> None:
         self.task = task
         self.idle.clear()
-        line = json.dumps({"task": task.name, "arguments": arguments}).encode() + b"\n"
+        asked = {"task": task.name, "arguments": arguments, "folder": str(folder)}
+        line = json.dumps(asked).encode() + b"\n"
         try:
             assert self._process.stdin is not None  # noqa: S101 - it is a pipe
             self._process.stdin.write(line)
@@ -128,7 +129,7 @@ class Workers:
     Parameters
     ----------
     folder : Path
-        Where the processes work; names of files in tasks are relative to it.
+        Where the processes wait.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -138,8 +139,11 @@ class Workers:
         self._closed = False
         self._prepare()
 
-    def start(self, name: str, arguments: dict[str, Any]) -> Job:
-        """Begin a task in a process in which nothing else runs, and return it at once."""
+    def start(self, name: str, arguments: dict[str, Any], folder: Path) -> Job:
+        """Begin a task in a process in which nothing else runs, and return it at once.
+
+        Names of files in the arguments are relative to the folder.
+        """
         task = Job(name)
         with self._lock:
             if self._closed:
@@ -151,7 +155,7 @@ class Workers:
                 each.kill()
                 self._processes.remove(each)
             process = waiting[0] if waiting else self._new()
-            process.begin(task, arguments)
+            process.begin(task, arguments, folder)
         return task
 
     def cancel(self, task: Job) -> None:
