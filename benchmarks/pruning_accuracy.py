@@ -208,6 +208,7 @@ def main() -> None:
     parser.add_argument("--linear-fraction", type=float, default=0.0)
     parser.add_argument("--families", nargs="*", choices=FAMILIES, default=[name for name in FAMILIES if name != "ER2"])
     parser.add_argument("--jobs", type=int, help="threads of SARTRE(joint=True); one by default")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of SARTRE(joint=True)")
     parser.add_argument("--seeds", type=int, default=10, help="number of data sets per cell")
     parser.add_argument("--first-seed", type=int, default=3000)
     parser.add_argument("--rows", type=int, nargs="*", default=[200, 500, 2000], help="of the nulls")
@@ -218,10 +219,11 @@ def main() -> None:
     if unknown:
         parser.error(f"unknown parts: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     print(versions("sartre", "numpy", "pygam"))
+    joint = {"n_jobs": arguments.jobs, "device": arguments.device}
     methods: dict[str, Method] = {
         "SARTRE(joint=False)": by(lambda: SARTRE(joint=False, random_state=0)),
         "SARTRE()": by(lambda: SARTRE(random_state=0)),
-        "SARTRE(joint=True)": by(lambda: SARTRE(joint=True, n_jobs=arguments.jobs, random_state=0)),
+        "SARTRE(joint=True)": by(lambda: SARTRE(joint=True, **joint, random_state=0)),
         "SARTRE(0.1)": by(lambda: SARTRE(penalty=0.1, random_state=0)),
         "CAMPruning": by(CAMPruning),
         "DAS": by(DAS),

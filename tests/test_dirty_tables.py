@@ -3,7 +3,7 @@
 import warnings
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sartre import CausalDiscovery
@@ -38,8 +38,19 @@ def dirty_tables(draw):
     return X
 
 
+def a_table_without_residual_degrees_of_freedom():
+    """Return ten rows, a flag among them, on which a model of two columns may use up all degrees of freedom."""
+    first = [0.66769456, 0.25275054, -0.15310421, -1.20434544, -0.89905834]
+    first += [-0.47253921, 1.13961786, 0.94818538, -0.23475039, -0.12788193]
+    flag = [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+    last = [0.49111077, 0.31148989, -0.12979726, 0.57475557, 0.30998063]
+    last += [-1.5127412, -0.80627228, 0.01731978, 1.99568111, 0.56047113]
+    return np.column_stack([first, flag, last])
+
+
 @settings(max_examples=60, deadline=None)
 @given(X=dirty_tables())
+@example(X=a_table_without_residual_degrees_of_freedom())
 def test_a_dirty_table_is_fitted_or_refused_with_its_column(X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

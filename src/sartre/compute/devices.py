@@ -37,6 +37,7 @@ def check_device(owner: str, device: str) -> Any:
             f"The 'device' parameter of {owner} is '{device}', but PyTorch sees no GPU. Use 'cpu', or check the GPU's "
             "driver and that PyTorch was built for it (torch.version.cuda)."
         )
+    torch.linalg.cholesky(torch.eye(1, device=device))  # loads its library, which fails if two threads do so at once
     return torch.device(device)
 
 

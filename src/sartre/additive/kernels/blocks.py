@@ -43,6 +43,15 @@ def fit_block(matrix, columns, start, at, width, path, fitted, own, first, cross
     return explained
 
 
+@compiled()
+def _widest(width):
+    """Return the largest width of a block, zero if there is none."""
+    widest = 0
+    for b in range(width.size):
+        widest = max(widest, width[b])
+    return widest
+
+
 @compiled(fastmath=_FAST)
 def block_gains(width, new, cross, variance, floor, squares, gain):
     """Project the functions just fitted out of every block, and compute how much each would lower the log variance.
@@ -54,9 +63,7 @@ def block_gains(width, new, cross, variance, floor, squares, gain):
     in: width (m,), new H' (k, columns), cross c (columns,), variance, floor (of the unexplained variance)
     in and out: squares (lower triangles); out: gain (m,)
     """
-    if width.size == 0:
-        return
-    widest = width.max()
+    widest = _widest(width)
     L = np.empty((widest, widest))
     w = np.empty(widest)
     column = 0
@@ -86,6 +93,22 @@ def block_gains(width, new, cross, variance, floor, squares, gain):
 
 
 @compiled(fastmath=_FAST)
+def _invert_factor(fitted, path, at, width, inverse):
+    """Compute the inverse of the factor that the functions of a model have in `fitted`. in and out: inverse (K, K)."""
+    position = 0
+    for b in range(width.size):
+        for t in range(width[b]):
+            c = at[b] + t
+            inverse[position, position] = 1.0 / fitted[path[position], c]
+            for q in range(position):
+                value = 0.0
+                for r in range(q, position):
+                    value += fitted[path[r], c] * inverse[r, q]
+                inverse[position, q] = -value * inverse[position, position]
+            position += 1
+
+
+@compiled(fastmath=_FAST)
 def shrink(fitted, own, path, at, width, price, floor):
     """Drop blocks from a model one by one, each time the one whose price exceeds its worth by most.
 
@@ -98,27 +121,21 @@ def shrink(fitted, own, path, at, width, price, floor):
     for p in range(K):
         variance -= own[path[p]] ** 2
     inverse = np.zeros((K, K))  # of the factor L: L L' are the inner products of the functions
-    position = 0
-    for b in range(m):
-        for t in range(width[b]):
-            c = at[b] + t
-            inverse[position, position] = 1.0 / fitted[path[position], c]
-            for q in range(position):
-                value = 0.0
-                for r in range(q, position):
-                    value += fitted[path[r], c] * inverse[r, q]
-                inverse[position, q] = -value * inverse[position, position]
-            position += 1
-    V = inverse.T @ inverse
-    beta = np.zeros(K)
-    for i in range(K):
-        for r in range(i, K):
+    _invert_factor(fitted, path, at, width, inverse)
+    V, beta = np.zeros((K, K)), np.zeros(K)
+    for r in range(K):
+        for i in range(r + 1):
             beta[i] += inverse[r, i] * own[path[r]]
-    stay = np.ones(m, dtype=np.bool_)
-    widest = width.max()
+            for j in range(r + 1):
+                V[i, j] += inverse[r, i] * inverse[r, j]
+    stay, first = np.empty(m, np.bool_), np.zeros(m, np.intp)
+    for b in range(m):
+        stay[b] = True
+        if b > 0:
+            first[b] = first[b - 1] + width[b - 1]
+    widest = _widest(width)
     L = np.empty((widest, widest))
     w = np.empty(widest)
-    first = np.cumsum(width) - width
     while True:
         best, worst, lost = 0.0, -1, 0.0
         for b in range(m):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from sartre.additive.kernels.compilation import _FAST, compiled
+from sartre.additive.kernels.reml import inverse_factor
 
 _ROUNDS = 30  # of Newton's method
 _GAIN_TOL = 1e-9  # it ends when a step gains less
@@ -64,6 +65,52 @@ def legendre_means(x, mean):
         mean[order - 1] *= np.sqrt(2 * order + 1.0) / n
 
 
+@compiled(fastmath=_FAST)
+def _tilt(theta, nodes, weights, density):
+    """Compute the density proportional to exp(theta' P) at the nodes, of sum one. Returns psi(theta)."""
+    total = 0.0
+    for g in range(weights.size):
+        exponent = 0.0
+        for a in range(theta.size):
+            exponent += nodes[g, a] * theta[a]
+        density[g] = weights[g] * math.exp(exponent)
+        total += density[g]
+    for g in range(weights.size):
+        density[g] /= total
+    return math.log(total)
+
+
+@compiled(fastmath=_FAST)
+def _newton_step(mean, nodes, density, hessian, W, step):
+    """Compute the step H^-1 (mean - E P), where H is the covariance of P with a ridge. out: hessian, W, step."""
+    k = mean.size
+    for a in range(k):
+        step[a] = mean[a]
+        for b in range(a, k):
+            hessian[a, b] = 0.0
+    for g in range(density.size):
+        for a in range(k):
+            weighted = density[g] * nodes[g, a]
+            step[a] -= weighted
+            for b in range(a, k):
+                hessian[a, b] += weighted * nodes[g, b]
+    for a in range(k):
+        for b in range(a, k):
+            hessian[a, b] -= (mean[a] - step[a]) * (mean[b] - step[b])
+        hessian[a, a] += _RIDGE
+    inverse_factor(hessian, k, W)
+    for a in range(k - 1, -1, -1):  # W step, then W' of that
+        value = 0.0
+        for b in range(a + 1):
+            value += W[a, b] * step[b]
+        step[a] = value
+    for a in range(k):
+        value = 0.0
+        for b in range(a, k):
+            value += W[b, a] * step[b]
+        step[a] = value
+
+
 @compiled()
 def log_density_gain(mean, nodes, weights):
     """Return how much the density exp(theta' P - psi(theta)) on [0, 1] exceeds the uniform one, in nats per sample.
@@ -72,22 +119,25 @@ def log_density_gain(mean, nodes, weights):
     quadrature, weights (g,), of sum one
     """
     k = mean.size
-    theta = np.zeros(k)
-    value = 0.0
+    theta, trial, step = np.zeros(k), np.zeros(k), np.empty(k)
+    hessian, W = np.empty((k, k)), np.empty((k, k))
+    density = np.empty(weights.size)
+    value = -_tilt(theta, nodes, weights, density)  # zero, but for rounding
     for _ in range(_ROUNDS):
-        density = weights * np.exp(nodes @ theta)
-        density /= density.sum()
-        expected = nodes.T @ density
-        hessian = (nodes.T * density) @ nodes - np.outer(expected, expected) + _RIDGE * np.eye(k)
-        step = np.linalg.solve(hessian, mean - expected)
+        _newton_step(mean, nodes, density, hessian, W, step)
         length = 1.0
         while True:
-            trial = theta + length * step
-            new = trial @ mean - np.log((weights * np.exp(nodes @ trial)).sum())
+            new = 0.0
+            for a in range(k):
+                trial[a] = theta[a] + length * step[a]
+                new += trial[a] * mean[a]
+            new -= _tilt(trial, nodes, weights, density)
             if new >= value or length < _SHORTEST:
                 break
             length /= 2
         if new < value + _GAIN_TOL:
             return max(value, new)
-        theta, value = trial, new
+        for a in range(k):
+            theta[a] = trial[a]
+        value = new
     return value

@@ -144,8 +144,16 @@ def gram_lasso(problem, g, c, tol, max_epochs):
     for a in range(m):
         width = max(width, rank[a])
     work = (np.empty(width), np.empty(width))
-    everything = np.array([a for a in range(m) if rank[a] > 0])
-    free = np.array([a for a in everything if penalty[a] == 0.0])
+    everything, n_filled = np.empty(m, np.intp), 0
+    free, n_free = np.empty(m, np.intp), 0
+    for a in range(m):
+        if rank[a] > 0:
+            everything[n_filled] = a
+            n_filled += 1
+            if penalty[a] == 0.0:
+                free[n_free] = a
+                n_free += 1
+    everything, free = everything[:n_filled], free[:n_free]
     active = np.empty(m, np.intp)
     epochs = 0
     feasible = True

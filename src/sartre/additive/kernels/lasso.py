@@ -22,7 +22,8 @@ def bin_sums(codes, residual, sums):
 
     in: codes (n,), residual (n,); out: sums (4, B), the result in its first row
     """
-    sums[:] = 0.0
+    for b in range(sums.shape[1]):
+        sums[0, b] = sums[1, b] = sums[2, b] = sums[3, b] = 0.0
     quarter = codes.size // 4 * 4
     for i in range(0, quarter, 4):
         sums[0, codes[i]] += residual[i]
@@ -45,7 +46,8 @@ def correlation(design, j, residual, sums, c):
     bin_sums(design.codes[j], residual, sums[:, :n_bins])
     total = sums[0]
     table = design.tables[design.table_start[j] : design.table_start[j] + n_bins * rank]
-    c[:] = 0.0
+    for k in range(rank):
+        c[k] = 0.0
     quarter = n_bins // 4 * 4
     for b in range(0, quarter, 4):
         rows = table[b * rank : (b + 4) * rank]
@@ -107,7 +109,8 @@ def shrink(c, spectrum, penalty, g):
         return
     unit = norm(c)
     if unit <= penalty:
-        g[:] = 0.0
+        for k in range(c.size):
+            g[k] = 0.0
         return
     penalty /= unit
     h = (1.0 - penalty) / spectrum[0]
@@ -155,6 +158,34 @@ def _sweep(design, members, size, candidates, penalty, start, g, residual, work)
     return np.sqrt(largest)
 
 
+@compiled(fastmath=_FAST)
+def _product(a, b):
+    """Return a'b."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled(fastmath=_FAST)
+def _moved(residual, last):
+    """Return |residual - last|, and keep the residual. in and out: last (n,)."""
+    total = 0.0
+    for i in range(residual.size):
+        total += (residual[i] - last[i]) ** 2
+        last[i] = residual[i]
+    return np.sqrt(total)
+
+
+@compiled()
+def _widest(design):
+    """Return the largest number of bins of a column."""
+    width = 1
+    for j in range(design.n_bins.size):
+        width = max(width, design.n_bins[j])
+    return width
+
+
 @compiled()
 def duality_gap(y, residual, worst, norms):
     """Return the primal value and the gap to the dual value at the best multiple of the residual.
@@ -164,8 +195,8 @@ def duality_gap(y, residual, worst, norms):
     in: y (n,), residual (n,), worst = max_j |Phi_j' r| / (n penalty_j), norms = sum_j penalty_j |g_j|
     """
     n = y.size
-    rr = np.dot(residual, residual)
-    yr = np.dot(y, residual)
+    rr = _product(residual, residual)
+    yr = _product(y, residual)
     primal = rr / (2 * n) + norms
     if rr == 0.0:
         return primal, primal
@@ -199,7 +230,7 @@ def _fit_free(design, free, candidates, penalty, start, g, y, residual, work, ma
     """
     for epoch in range(1, max_epochs + 1):
         moved = _sweep(design, free, free.size, candidates, penalty, start, g, residual, work)
-        if free.size == 1 or moved * moved * y.size <= 1e-18 * np.dot(y, y):
+        if free.size == 1 or moved * moved * y.size <= 1e-18 * _product(y, y):
             return epoch, True
     return max_epochs, False
 
@@ -246,12 +277,18 @@ def group_lasso(design, y, candidates, penalty, start, g, residual, bound, tol, 
     returns: objective, gap, epochs, converged
     """
     n = y.size
-    width = max(1, design.n_bins.max())
+    width = _widest(design)
     work = (np.empty((4, width)), np.empty(width), np.empty(width))
-    target = tol * np.dot(y, y) / n
+    target = tol * _product(y, y) / n
     active = np.empty(candidates.size, np.intp)
-    free = np.array([a for a in range(candidates.size) if penalty[a] == 0.0 and design.rank[candidates[a]] > 0])
-    last = residual.copy()
+    free, n_free = np.empty(candidates.size, np.intp), 0
+    for a in range(candidates.size):
+        if penalty[a] == 0.0 and design.rank[candidates[a]] > 0:
+            free[n_free] = a
+            n_free += 1
+    free = free[:n_free]
+    last = np.empty(n)
+    _moved(residual, last)
     epochs = 0
     feasible = True
     while True:
@@ -260,8 +297,7 @@ def group_lasso(design, y, candidates, penalty, start, g, residual, bound, tol, 
                 design, free, candidates, penalty, start, g, y, residual, work, max_epochs - epochs
             )
             epochs += used
-        drift = norm(residual - last) / np.sqrt(n)
-        last[:] = residual
+        drift = _moved(residual, last) / np.sqrt(n)
         size, worst, norms = _look(design, candidates, penalty, start, g, residual, drift, bound, active, work)
         objective, gap = duality_gap(y, residual, worst, norms)
         if not feasible:
@@ -283,7 +319,7 @@ def gradient_norms(design, residual, candidates, norms):
     in: design; residual (n,); candidates (m,)
     out: norms (m,)
     """
-    width = max(1, design.n_bins.max())
+    width = _widest(design)
     sums, c = np.empty((4, width)), np.empty(width)
     for a in range(candidates.size):
         rank = design.rank[candidates[a]]

@@ -57,7 +57,7 @@ def wood_statistics(beta, V, owner, rank, totals):
             if owner[i] == t:
                 columns[m] = i
                 m += 1
-        totals[t] = 0.0
+        totals[t, 0] = totals[t, 1] = 0.0
         if m == 0:
             continue
         block = np.empty((m, m))
@@ -77,7 +77,8 @@ def wood_statistics(beta, V, owner, rank, totals):
                 z += vectors[i, m - 1 - r] * beta[columns[i]]
             z /= sqrt(max(values[m - 1 - r], _TINY))
             if r < k:
-                totals[t] += z * z
+                totals[t, 0] += z * z
+                totals[t, 1] += z * z
                 before = z
             elif nu >= 1e-8 and k < usable:
                 mixed = 2 * sqrt(nu * (1 - nu) / 2) * before * z

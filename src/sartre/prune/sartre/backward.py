@@ -83,7 +83,9 @@ class Elimination:
         """Fit the terms and test each; the last result is remembered, because it is often asked for again."""
         if self._last is None or self._last[0] != chosen:
             solved = self._model.solve(chosen)
-            self._last = chosen, solved, self._model.p_values(solved)
+            p_value = self._model.p_values(solved)
+            p_value[np.isnan(p_value)] = 1.0  # without residual degrees of freedom nothing shows that a term is needed
+            self._last = chosen, solved, p_value
         return self._last[1:]
 
     def fitted(self, chosen: list[Term]) -> Solved:
