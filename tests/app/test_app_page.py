@@ -404,6 +404,29 @@ def test_hostile_names_are_shown_and_never_run(browser, empty, tmp_path):
     assert page.complaints() == []
 
 
+def test_problems_of_a_table_are_solved_by_their_buttons(browser, empty, tmp_path):
+    rows = range(60)
+    table = pd.DataFrame(
+        {"id": [f"p{k}" for k in rows], "visit": "2020-01-01", "unit": 1, "dose": [k % 7 for k in rows]}
+    )
+    table["answer"] = [None if k % 9 == 0 else (k * k) % 11 for k in rows]
+    table.to_csv(tmp_path / "trial.csv", index=False)
+    page = Page(browser, empty)
+    page.upload(tmp_path / "trial.csv", 5)
+
+    def press(text):
+        next(button for button in page.all("#problems button") if button.text == text).click()
+
+    assert {"Leave out id", "Leave out visit", "Leave out unit"} <= {each.text for each in page.all("#problems button")}
+    press("Leave out id")
+    assert "4 of them in use" in page.one("#table-summary").text
+    press("Leave out all 2")
+    assert "2 of them in use" in page.one("#table-summary").text
+    assert "7 values are missing in answer" in page.one("#problems").text
+    press("Fill them in")
+    assert not page.one("#problems").is_displayed()
+
+
 def test_ten_thousand_columns_do_not_freeze_the_page(browser, empty, tmp_path):
     names = [f"gene {j}" for j in range(10_000)]
     values = np.random.default_rng(0).normal(size=(12, len(names))).round(2)

@@ -73,8 +73,7 @@ export function take(found) {
   state.runs = found.runs;
   if (!found.table || !fresh) return;
   const { draft } = found;
-  const unusable = found.table.columns.filter(({ kind }) => kind === "id" || kind === "date").map(({ name }) => name);
-  state.off = new Set(draft.off || unusable);
+  state.off = new Set(draft.off || []);
   state.categorical = new Set(draft.categorical || []);
   state.knowledge = { ...nothing(), ...(draft.said || {}) };
   for (const key of Object.keys(state.settings)) if (draft[key] !== undefined && draft[key] !== null) state.settings[key] = draft[key];

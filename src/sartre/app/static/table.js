@@ -163,10 +163,12 @@ function summary() {
   const open = table.problems.filter(({ column, kind }) => !(column && state.off.has(column)) && !(kind === "missing" && state.settings.missing !== "error"));
   const holes = open.filter(({ kind }) => kind === "missing");
   const rest = open.filter(({ kind }) => kind !== "missing");
+  const useless = [...new Set(rest.filter(({ action }) => action === "exclude").map(({ column }) => column).filter(Boolean))];
   const items = [
     ...(holes.length ? [missing(holes)] : []),
+    ...(useless.length > 1 ? [all(useless)] : []),
     ...rest.slice(0, SHOWN_PROBLEMS).map(problem),
-    ...(rest.length > SHOWN_PROBLEMS ? [all(rest)] : []),
+    ...(rest.length > SHOWN_PROBLEMS ? [html("li", {}, `… and ${plural(rest.length - SHOWN_PROBLEMS, "more problem")}.`)] : []),
     ...table.warnings.map((text) => html("li", {}, html("span", {}, text))),
   ];
   const list = byId("problems");
@@ -179,10 +181,9 @@ function problem({ column, sentence, remedy, fatal }) {
     column ? html("button", { type: "button", onclick: () => switchOff([column], true) }, `Leave out ${column}`) : null);
 }
 
-function all(problems) {
-  const names = [...new Set(problems.map(({ column }) => column).filter(Boolean))];
-  return html("li", {}, html("span", {}, `${plural(problems.length - SHOWN_PROBLEMS, "more problem")} of this kind.`),
-    html("button", { type: "button", onclick: () => switchOff(names, true) }, `Leave out all ${names.length}`));
+function all(names) {
+  return html("li", { class: "fatal" }, html("span", {}, `${plural(names.length, "column")} should be left out, for the reasons below.`),
+    html("button", { type: "button", onclick: () => switchOff(names, true) }, `Leave out all ${count(names.length)}`));
 }
 
 function missing(holes) {
