@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 RUN = [sys.executable, "-c", "from sartre.cli import main; main()", "app", "--no-browser"]
-SOON = 60  # seconds: the kernels may have to be compiled
+SOON = 240  # seconds: the kernels may have to be compiled, on a machine that is busy
 
 
 class Program:

@@ -106,6 +106,8 @@ def test_a_path_from_the_browser_reads_nothing(program):
     )
     assert run["state"] == "done"
     assert "passwd" not in json.dumps(run)
+    status, found = program.ask("runs", request(order="os:system"))  # no code from elsewhere, either
+    assert (status, "methods of sartre only" in found["error"]) == (422, True)
 
 
 def test_hostile_names_come_back_as_they_were_in_every_file(restored):

@@ -43,54 +43,80 @@ def script(request: dict[str, Any], learnt: dict[str, Any], questions: list[dict
     questions : list of dict
         The effects that were asked for: ``cause``, ``outcome`` and ``at``.
     """
-    knowledge = Knowledge(**request["knowledge"])
-    order, prune = learnt["order"], learnt["prune"]
-    standardized, included = learnt["standardized"], request["table"] in DATASETS
-    source = "load_sachs().X" if included else "read_table(sys.argv[1] if len(sys.argv) > 1 else TABLE)"
     lines = [
         f'"""Repeats a run of `sartre app` (sartre {__version__}). Give the table\'s file if it is elsewhere."""',
         "",
-        *([] if included else ["import sys", ""]),
-        f"from sartre import CausalDiscovery{', Knowledge' if request['knowledge'] else ''}"
-        + (", stability" if request["stability"] else ""),
-        *(["from sartre.data.checks import as_table"] if standardized else []),
-        f"from sartre.data{'sets import load_sachs' if included else '.read_file import read_table'}",
-        f"from sartre.order import {order.partition('(')[0]}",
-        f"from sartre.prune import {prune.partition('(')[0]}",
+        *_imports(request, learnt),
         "",
+        *_table(request, learnt),
+        *_model(request, learnt),
+        *[line for asked in questions for line in _answer(asked)],
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _imports(request: dict[str, Any], learnt: dict[str, Any]) -> list[str]:
+    included = request["table"] in DATASETS
+    names = ["CausalDiscovery"]
+    names += ["Knowledge"] if request["knowledge"] else []
+    names += ["stability"] if request["stability"] else []
+    return [
+        *([] if included else ["import sys", ""]),
+        f"from sartre import {', '.join(names)}",
+        *(["from sartre.data.checks import as_table"] if learnt["standardized"] else []),
+        f"from sartre.data{'sets import load_sachs' if included else '.read_file import read_table'}",
+        f"from sartre.order import {learnt['order'].partition('(')[0]}",
+        f"from sartre.prune import {learnt['prune'].partition('(')[0]}",
+    ]
+
+
+def _table(request: dict[str, Any], learnt: dict[str, Any]) -> list[str]:
+    included = request["table"] in DATASETS
+    source = "load_sachs().X" if included else "read_table(sys.argv[1] if len(sys.argv) > 1 else TABLE)"
+    return [
         *([] if included else [f"TABLE = {request['table']!r}"]),
         f"COLUMNS = {_formatted(request['columns'])}",
         "",
         f"table = {source}[COLUMNS]",
         *_categories(request["categorical"]),
-        *(["table = as_table(table, categories=True, missing=True).standardized()"] if standardized else []),
-        *([f"knowledge = {_knowledge(knowledge)}"] if request["knowledge"] else []),
+        *(["table = as_table(table, categories=True, missing=True).standardized()"] if learnt["standardized"] else []),
+    ]
+
+
+def _model(request: dict[str, Any], learnt: dict[str, Any]) -> list[str]:
+    seed, said, n_pairs = request["seed"], request["knowledge"], request["stability"]
+    return [
+        *([f"knowledge = {_knowledge(Knowledge(**said))}"] if said else []),
         "model = CausalDiscovery(",
-        f"    {order},",
-        f"    {prune},",
-        *(["    knowledge=knowledge,"] if request["knowledge"] else []),
+        f"    {learnt['order']},",
+        f"    {learnt['prune']},",
+        *(["    knowledge=knowledge,"] if said else []),
         f"    missing={request['missing']!r},",
         "    n_jobs=1,",
-        f"    random_state={request['seed']},",
+        f"    random_state={seed!r},",
         ")",
         "model.fit(table)",
         "print(model.edges_.to_string(index=False))",
         'model.graph_.write("graph.json")',
         'model.report("report.html")',
+        *(
+            [f"print(stability(model, table, n_pairs={n_pairs!r}, random_state={seed!r}).frequencies)"]
+            if n_pairs
+            else []
+        ),
     ]
-    if request["stability"]:
-        lines += [
-            f"found = stability(model, table, n_pairs={request['stability']}, random_state={request['seed']})",
-            "print(found.frequencies)",
-        ]
-    for asked in questions:
-        at = f", at={asked['at']!r}" if asked["at"] is not None else ""
-        names = f"{asked['cause']!r}, {asked['outcome']!r}"
-        lines.append(f"print(model.scm_.effect({names}{at}, random_state={asked['seed']}))")
-        if asked["at"] is None:
-            for way in ("", "direct=True, "):
-                lines.append(f"print(model.scm_.average_effect({names}, {way}random_state={asked['seed']}))")
-    return "\n".join(lines) + "\n"
+
+
+def _answer(asked: dict[str, Any]) -> list[str]:
+    """Return the lines that answer a question again."""
+    ends, seed = f"{asked['cause']!r}, {asked['outcome']!r}", f"random_state={asked['seed']!r}"
+    if asked["at"] is not None:
+        return [f"print(model.scm_.effect({ends}, at={asked['at']!r}, {seed}))"]
+    return [
+        f"print(model.scm_.effect({ends}, {seed}))",
+        f"print(model.scm_.average_effect({ends}, {seed}))",
+        f"print(model.scm_.average_effect({ends}, direct=True, {seed}))",
+    ]
 
 
 def _categories(names: list[str] | None) -> list[str]:

@@ -191,6 +191,9 @@ class Session:
         if self.table is None:
             raise ValueError("There is no table yet; choose a file first.")
         settings = {key: request.get(key) for key in _RUN_KEYS}
+        foreign = [name for name in (settings["order"], settings["prune"]) if ":" in str(name)]
+        if foreign:
+            raise ValueError(f"The page runs the methods of sartre only. Got '{foreign[0]}'; use `sartre discover`.")
         known = set(self.columns())
         unknown = [name for name in settings["columns"] or [] if name not in known]
         if unknown:
