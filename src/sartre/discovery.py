@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -26,7 +26,7 @@ from sartre.evidence.directions import direction_columns
 from sartre.evidence.environments import environments_table
 from sartre.evidence.shapes import edge_shapes
 from sartre.knowledge.knowledge import constraints
-from sartre.learning import DiscoveryRun
+from sartre.learning import DiscoveryRun, all_or_nothing, check_takes_design
 from sartre.order import OrderSearch
 from sartre.prune import SARTRE
 from sartre.prune.mechanisms import fit_mechanisms, refit_mechanisms
@@ -105,7 +105,7 @@ class CausalDiscovery(BaseEstimator):
         categories, columns with missing values (imputed ones too) or fewer than ten distinct values, and tables of more
         than 100 columns. ``shape`` says how the target follows the source, the other causes held fixed: ``"rising"``,
         ``"falling"``, ``"U-shaped"``, ``"inverted U"``, ``"wavy"`` (more turns), ``"joint"`` (it acts together with
-        another cause, and not on its own), ``"unclear"`` or, for categories, ``"by level"``. It is computed on first
+        another cause, and hardly on its own), ``"unclear"`` or, for categories, ``"by level"``. It is computed on first
         access.
     pdag_ : Pdag
         The graph with arrows where directions are decided or known, and lines elsewhere.
@@ -247,11 +247,11 @@ class CausalDiscovery(BaseEstimator):
         said = with_design(X, environment, interventions, groups)
         table = read_table(said, self.missing, seed, min_rows=MIN_ROWS, min_columns=2)
         check_rows_left(table.design, table.names, int((table.missing | table.incomplete).sum()), self.missing)
-        self._check_design(table)
+        check_takes_design(table, self.orderer(), self.pruner())
         data: Table | Survey = table
         if table.is_long and tags_of(self.pruner()).takes_row_source:
             data = survey_of_table(table, sample_seed("CausalDiscovery", self.random_state))
-        with _all_or_nothing(self), self._progress():
+        with all_or_nothing(self), self._progress():
             self._named = named_columns(environment, groups)
             return self._learn(data, table, seed, start)
 
@@ -296,7 +296,7 @@ class CausalDiscovery(BaseEstimator):
         whole = found.whole()
         if whole is not None:
             return self.fit(whole)
-        with _all_or_nothing(self), self._progress():
+        with all_or_nothing(self), self._progress():
             return self._learn(found, found.sample, 0, start)
 
     def _progress(self, first: str = "Learning the order") -> AbstractContextManager[Any]:
@@ -309,20 +309,6 @@ class CausalDiscovery(BaseEstimator):
     def pruner(self) -> Any:
         """Return the pruner, or the default one if none is set."""
         return SARTRE() if self.prune is None else self.prune
-
-    def _check_design(self, table: Table) -> None:
-        """Refuse steps that would ignore what is said about the rows."""
-        if table.design is None:
-            return
-        order, prune = tags_of(self.orderer()), tags_of(self.pruner())
-        unable = [] if order.takes_experiments or not order.learns_order else [self.orderer()]
-        unable += [] if prune.takes_experiments else [self.pruner()]
-        if unable:
-            raise TypeError(
-                "'environment', 'interventions' and 'groups' need steps with the tag 'takes_experiments'. "
-                f"{listed(type(step).__name__ for step in unable)} would ignore them. Use OrderSearch or FixedOrder, "
-                "and SARTRE."
-            )
 
     def _check_settings(self) -> None:
         """Refuse invalid settings before any work is done; the steps check their own."""
@@ -367,13 +353,9 @@ class CausalDiscovery(BaseEstimator):
 
     def _html_repr(self) -> str:
         """Return what a notebook shows: the learnt graph or, before the fit, the settings."""
-        from sartre.report.svg import in_page  # noqa: PLC0415 - drawing is a layer above learning
+        from sartre.report.svg import model_html  # noqa: PLC0415 - drawing is a layer above learning
 
-        if not hasattr(self, "graph_"):
-            return estimator_html_repr(self)
-        n_lines = len(self.pdag_.lines)
-        lines = f", {n_lines} without a decided direction (dashed)" if n_lines else ""
-        return in_page(self._repr_svg_() or "", f"{self.graph_.n_edges} edges{lines}, learnt by {self!r}")
+        return model_html(self) if hasattr(self, "graph_") else estimator_html_repr(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Read a pickle; those from before directions were weighed know only the directions of a given order."""
@@ -513,11 +495,13 @@ class CausalDiscovery(BaseEstimator):
         Everything that is derived from the rows is there: graph, edges, order, diagnostics, and the mechanisms, which
         predict the same. Of the rows themselves, it holds the following, each column on its own:
 
-        - 12 quantiles of every column (its ends among them), and means of groups of at least ten values and residuals of similar size;
+        - 12 quantiles of every column (its ends among them), and means of groups of at least ten values, and of ten
+          residuals, of similar size;
         - of columns that act in pairs, up to 256 of their values.
 
-        With them ``scm_`` still samples and computes effects, whose intervals then come from the posterior of the
-        coefficients. Gaussian processes consist of rows: additive functions take their place, and `load` says so.
+        With them ``scm_`` still samples and computes effects, whose intervals then come from refitting the mechanisms
+        to targets simulated from them. Gaussian processes consist of rows: additive functions take their place, and
+        `load` says so.
 
         Parameters
         ----------
@@ -566,15 +550,3 @@ class CausalDiscovery(BaseEstimator):
             title=title,
             command=command,
         )
-
-
-@contextmanager
-def _all_or_nothing(model: CausalDiscovery) -> Iterator[None]:
-    """Restore a model if its fit does not finish: results of two fits are never mixed."""
-    earlier = dict(vars(model))
-    try:
-        yield
-    except BaseException:
-        vars(model).clear()
-        vars(model).update(earlier)
-        raise

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,3 +178,30 @@ def _warn_about_categories(table: Table, before: NDArray[np.bool_]) -> None:
             UserWarning,
             stacklevel=5,
         )
+
+
+def check_takes_design(table: Table, orderer: Any, pruner: Any) -> None:
+    """Refuse steps that would ignore what is said about the rows."""
+    if table.design is None:
+        return
+    order, prune = tags_of(orderer), tags_of(pruner)
+    unable = [] if order.takes_experiments or not order.learns_order else [orderer]
+    unable += [] if prune.takes_experiments else [pruner]
+    if unable:
+        raise TypeError(
+            "'environment', 'interventions' and 'groups' need steps with the tag 'takes_experiments'. "
+            f"{listed(type(step).__name__ for step in unable)} would ignore them. Use OrderSearch or FixedOrder, "
+            "and SARTRE."
+        )
+
+
+@contextmanager
+def all_or_nothing(model: Any) -> Iterator[None]:
+    """Restore a model if its fit does not finish: results of two fits are never mixed."""
+    earlier = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(earlier)
+        raise

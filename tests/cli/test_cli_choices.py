@@ -68,7 +68,16 @@ def test_categories_and_missing_values_are_learnt_from(table, folder):
     assert result.exit_code == 0, result.stderr
     assert "were imputed" in (folder / "report.html").read_text()
     assert names_in(folder) == sorted(
-        ["edges.csv", "gaps.csv", "graph.json", "knowledge-template.toml", "known.toml", "report.html", table]
+        [
+            "edges.csv",
+            "gaps.csv",
+            "graph.json",
+            "knowledge-template.toml",
+            "known.toml",
+            "model.sartre",
+            "report.html",
+            table,
+        ]
     )
 
 
@@ -128,7 +137,7 @@ def test_stability_adds_frequencies_and_continues_after_an_interruption(table, f
     result = run(*arguments, "--out", "parts")
     assert result.exit_code == 0, result.stderr
     assert numbers == [0, 1, 2, 2, 3]
-    assert names_in(folder / "parts") == ["edges.csv", "graph.json", "knowledge-template.toml"]
+    assert names_in(folder / "parts") == ["edges.csv", "graph.json", "knowledge-template.toml", "model.sartre"]
     texts = [(folder / name / "graph.json").read_text() for name in ("whole", "parts")]
     assert texts[0] == texts[1]
     document = json.loads(texts[0])

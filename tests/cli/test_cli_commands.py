@@ -269,7 +269,14 @@ def test_what_was_simulated_can_be_learnt_and_evaluated(folder):
     assert run("simulate", "--nodes", "3", "--edges", "2", "--samples", "300").exit_code == 0
     assert run("discover", "data.csv", "--order", "R2Sort").exit_code == 0
     assert run("evaluate", "truth.json", "edges.csv").exit_code == 0
-    assert names_in(folder) == ["data.csv", "edges.csv", "graph.json", "knowledge-template.toml", "truth.json"]
+    assert names_in(folder) == [
+        "data.csv",
+        "edges.csv",
+        "graph.json",
+        "knowledge-template.toml",
+        "model.sartre",
+        "truth.json",
+    ]
 
 
 # Methods

@@ -97,13 +97,16 @@ def test_the_command_works_as_a_process_of_its_own(table, folder):
     assert result.stderr.startswith("Reading water.csv\n")
     assert [cells[:3] for cells in edges_in(result.stdout)] == [["rain", "->", "river"], ["river", "->", "flood"]]
     assert names_in(folder) == ["water-sartre", table]
-    assert names_in(folder / "water-sartre") == ["edges.csv", "graph.json", "knowledge-template.toml"]
+    assert names_in(folder / "water-sartre") == ["edges.csv", "graph.json", "knowledge-template.toml", "model.sartre"]
     assert len(Dag.from_dict(json.loads((folder / "water-sartre" / "graph.json").read_text()))) == 3
 
 
 def test_ctrl_c_stops_a_process_with_130_and_writes_nothing(folder):
     pd.DataFrame(np.random.default_rng(0).normal(size=(1500, 20))).add_prefix("v").to_csv("big.csv", index=False)
-    code = "from sartre.cli import main; from sartre.compute import progress; progress.SECONDS_BETWEEN_LINES = 0.05; main()"
+    code = (
+        "from sartre.cli import main\nfrom sartre.compute import progress\n"
+        "progress.SECONDS_BETWEEN_LINES = 0.05\nmain()"
+    )
     command = [sys.executable, "-c", code, "discover", "big.csv", "--out", "new"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stderr is not None

@@ -19,7 +19,7 @@ from sartre.prune import SARTRE
 def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, folder):
     result = run("discover", table, "--report", "report.html", "--level", "0.01")
     assert result.exit_code == 0, result.stderr
-    assert "Wrote graph.json, edges.csv, knowledge-template.toml and report.html" in result.stdout
+    assert "Wrote graph.json, edges.csv, model.sartre, knowledge-template.toml and report.html" in result.stdout
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<title>water.csv</title>" in page
     assert '"command":"sartre discover water.csv --report report.html --level 0.01"' in page
@@ -83,7 +83,7 @@ def test_discover_prints_the_edges_and_writes_the_graph(table, folder):
     assert strengths == sorted(strengths, reverse=True)
     assert "water.csv: 200 rows, 3 columns; 2 edges in " in result.stdout
     assert "Order: rain, river, flood\n" in result.stdout
-    assert result.stdout.endswith("Wrote graph.json, edges.csv and knowledge-template.toml\n")
+    assert result.stdout.endswith("Wrote graph.json, edges.csv, model.sartre and knowledge-template.toml\n")
 
 
 def test_a_knowledge_file_to_fill_in_is_written_once_and_never_overwritten(table, folder):
@@ -96,7 +96,7 @@ def test_a_knowledge_file_to_fill_in_is_written_once_and_never_overwritten(table
     file.write_text('roots = ["river"]\n', encoding="utf-8")
     result = run("discover", table, "--knowledge", file.name)
     assert result.exit_code == 0, result.stderr
-    assert "Left knowledge-template.toml as it is\nWrote graph.json and edges.csv\n" in result.stdout
+    assert "Left knowledge-template.toml as it is\nWrote graph.json, edges.csv and model.sartre\n" in result.stdout
     assert file.read_text(encoding="utf-8") == 'roots = ["river"]\n'
     assert Dag.read(folder / "graph.json").parents("river") == []
     assert run("discover", table, "--report", file.name).exit_code == 2
@@ -118,7 +118,7 @@ def test_the_command_line_is_the_library_on_standardised_columns(table, folder):
     assert all(edge["p_value"] is None for edge in document["edges"])
     assert document["run"]["standardized"] is True
     assert names_in(folder) == ["g", "water.csv"]
-    assert names_in(folder / "g") == ["edges.csv", "graph.json", "knowledge-template.toml"]
+    assert names_in(folder / "g") == ["edges.csv", "graph.json", "knowledge-template.toml", "model.sartre"]
 
 
 def test_the_same_seed_writes_the_same_file(table, folder):

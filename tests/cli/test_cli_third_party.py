@@ -145,7 +145,14 @@ def test_custom_steps_are_used_and_named(table, folder):
         ["flood", "rain", "0.250"],
         ["rain", "river", "0.250"],
     ]
-    assert names_in(folder) == ["edges.csv", "graph.json", "knowledge-template.toml", "my_steps.py", table]
+    assert names_in(folder) == [
+        "edges.csv",
+        "graph.json",
+        "knowledge-template.toml",
+        "model.sartre",
+        "my_steps.py",
+        table,
+    ]
 
 
 def test_settings_of_custom_steps_are_set_like_ours(table, folder):

@@ -98,7 +98,7 @@ def test_columns_are_there_without_edges_too():
     X = np.random.default_rng(0).normal(size=(100, 3))
     edges = CausalDiscovery().fit(X).edges_
     assert len(edges) == 0
-    assert list(edges.columns[-3:]) == COLUMNS
+    assert list(edges.columns[-4:-1]) == COLUMNS
     assert edges["direction"].dtype == edges["source"].dtype
 
 

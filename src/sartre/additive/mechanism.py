@@ -190,7 +190,10 @@ class AdditiveMechanism:
         return solve_smooths(self.gram, 0, np.arange(len(self.terms)))
 
     def drawn(self, rng: np.random.Generator) -> AdditiveMechanism:
-        """Return the mechanism with coefficients drawn from their posterior, which is normal (Wood, 2013).
+        """Return the mechanism refitted to a target that is simulated from it, with normal noise; no row is needed.
+
+        With y* = Phi b + e, a fit needs only Phi' y* / n, which is M b plus noise with covariance sigma^2 M / n. The
+        smoothness is chosen again.
 
         Examples
         --------
@@ -202,23 +205,29 @@ class AdditiveMechanism:
         """
         if self.gram is None:
             return self
-        moved, start = np.zeros(len(self.gram.roughness)), 0
-        moved[self._whole.columns] = self._posterior_root @ rng.normal(size=len(self._whole.columns))
+        gram, whole, beta = self.gram, self._whole, np.zeros(len(self.gram.roughness))
+        beta[whole.columns] = whole.beta
+        noise = np.sqrt(whole.scale / gram.n) * (self._root @ rng.normal(size=len(beta)))
+        cross = gram.matrix @ beta + noise
+        variance = beta @ (cross + noise) + whole.scale * rng.chisquare(gram.n) / gram.n
+        spread = float(np.sqrt(max(variance, np.finfo(float).tiny)))
+        again = solve_smooths(gram._replace(cross=cross[:, None] / spread), 0, np.arange(len(self.terms)))
+        coefficients, start = np.zeros(len(beta)), 0
+        coefficients[again.columns] = self.spread * spread * again.beta
         terms = []
         for term in self.terms:
             own = slice(start, start + len(term.coefficients))
-            terms.append(term._replace(coefficients=term.coefficients + moved[own]))
+            terms.append(term._replace(coefficients=coefficients[own]))
             start = own.stop
         return replace(self, terms=tuple(terms))
 
     @cached_property
-    def _posterior_root(self) -> NDArray[np.float64]:
-        """A root R of the covariance R R' of the coefficients that the fit uses, in the unit of the target."""
+    def _root(self) -> NDArray[np.float64]:
+        """A root R of the inner products R R' of all functions."""
         if self.gram is None:
-            raise ValueError("A mechanism without functions has no fit.")
-        values, vectors = np.linalg.eigh(self._whole.inverse)
-        scale = self.spread * np.sqrt(self._whole.scale / self.gram.n)
-        return scale * vectors * np.sqrt(np.maximum(values, 0.0))
+            raise ValueError("A mechanism without functions has no inner products.")
+        values, vectors = np.linalg.eigh(self.gram.matrix)
+        return vectors * np.sqrt(np.maximum(values, 0.0))
 
     def _term(self, columns: tuple[int, ...]) -> FittedTerm | None:
         return next((term for term in self.terms if term.columns == columns), None)

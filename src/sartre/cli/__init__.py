@@ -16,6 +16,7 @@ from sartre.cli._command_line import RememberingGroup
 from sartre.cli._console import BAD_INPUT, EXIT_CODES, err, out
 from sartre.cli._convert import convert
 from sartre.cli._discover import discover, prune
+from sartre.cli._effect import effect
 from sartre.cli._evaluate import evaluate
 from sartre.cli._methods import methods
 from sartre.cli._plan import plan
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (discover, prune, plan, evaluate, convert, simulate, methods, app_command, reproduce):
+for command in (discover, prune, effect, plan, evaluate, convert, simulate, methods, app_command, reproduce):
     app.command(epilog=EXIT_CODES)(command)
 
 

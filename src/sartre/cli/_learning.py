@@ -80,6 +80,11 @@ class Asked:
         return self.out_folder / "edges.csv"
 
     @property
+    def model_file(self) -> Path:
+        """Where the fitted model is written, without rows."""
+        return self.out_folder / "model.sartre"
+
+    @property
     def template_file(self) -> Path:
         """Where a file of knowledge to fill in is written, unless it is there already."""
         from sartre.knowledge.template import TEMPLATE_NAME
@@ -116,6 +121,7 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
     from sartre.compute.compiling import compilation_logged
     from sartre.compute.files import made_folder, write_texts_atomically
     from sartre.data.row_source import Survey
+    from sartre.saving.model import saved
     from sartre.steps import tags_of
 
     model = build_model(asked)
@@ -141,7 +147,8 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         new = not os.path.lexists(asked.template_file)
         template = {asked.template_file: _template(model)} if new else {}
-        write_texts_atomically({asked.graph_file: text, asked.edges_file: _edge_list(edges), **template})
+        stored = {asked.model_file: saved(model, remarks=_remarks(standardized=standardize))}
+        write_texts_atomically({asked.graph_file: text, asked.edges_file: _edge_list(edges), **stored, **template})
         original = data.sample if standardize and not data.sample.missing.any() else None
         if asked.report is not None:
             begin("Writing the report")
@@ -290,7 +297,7 @@ def _check_report(asked: Asked) -> None:
         if asked.no_data:
             raise ValueError("--no-data applies to a report only; add --report FILE.")
         return
-    taken = asked.graph_file, asked.edges_file, asked.template_file, asked.checkpoint
+    taken = asked.graph_file, asked.edges_file, asked.model_file, asked.template_file, asked.checkpoint
     if asked.report.resolve() in [path.resolve() for path in taken]:
         raise ValueError(f"'{asked.report}' is another file of this run; choose a different name for the report.")
 
@@ -304,7 +311,7 @@ def _check_files(asked: Asked) -> None:
     tables = parquet_files(source) if source.is_dir() else [source]
     inputs = [*tables, asked.knowledge, asked.order_file, asked.interventions]
     checkpoint = None if asked.stability is None else asked.checkpoint
-    for path in filter(None, (asked.graph_file, asked.edges_file, checkpoint, asked.report)):
+    for path in filter(None, (asked.graph_file, asked.edges_file, asked.model_file, checkpoint, asked.report)):
         for file in inputs:
             check_destination(path, file)
 
@@ -410,6 +417,11 @@ def _document(
     return document
 
 
+def _remarks(*, standardized: bool) -> list[str]:
+    """Return what a reader of the saved model should know."""
+    return ["The columns were standardised: effects are in standard deviations."] if standardized else []
+
+
 def _is_sampled(model: CausalDiscovery, rows: int) -> bool:
     """Return whether some part did not see all rows; that processes see a few of them goes without saying."""
     return any(count < rows for name, count in model.rows_seen_.items() if name != "joint")
@@ -417,10 +429,9 @@ def _is_sampled(model: CausalDiscovery, rows: int) -> bool:
 
 def _edge_list(edges: pd.DataFrame) -> str:
     """Return the edges and their evidence as the text of a CSV file, with the names as `Dag.read` expects them."""
-    from sartre.graph.formats import escaped
+    from sartre.data.spreadsheet import csv_text
 
-    names = {end: edges[end].map(escaped) for end in ("source", "target")}
-    return edges.assign(**names).to_csv(index=False, lineterminator="\n")
+    return csv_text(edges)
 
 
 def _template(model: CausalDiscovery) -> str:

@@ -45,6 +45,7 @@ def simulate(
     with guarded(debug=debug):
         with progress(f"Simulating {samples} samples of {nodes} variables"):
             from sartre.compute.files import check_destination, made_folder, write_texts_atomically
+            from sartre.data.spreadsheet import csv_text
             from sartre.simulate import Experiment, random_dag
             from sartre.simulate import simulate as draw
 
@@ -65,7 +66,7 @@ def simulate(
                 document = {**dag.to_dict(), "order": dag.topological_order(), "run": run}
                 write_texts_atomically(
                     {
-                        data_file: table.to_csv(index=False, lineterminator="\n"),
+                        data_file: csv_text(table),
                         truth_file: json.dumps(document, indent=2, ensure_ascii=False) + "\n",
                     }
                 )

@@ -64,7 +64,12 @@ def print_summary(learnt: Learnt, out: Console) -> None:
     if learnt.truth is not None:
         out.print(_comparison(learnt.truth, model.graph_))
         out.print("SHD counts wrong edges, SID wrong causal effects: lower is better.")
-    written = [asked.graph_file, asked.edges_file, *([asked.template_file] if learnt.wrote_template else [])]
+    written = [
+        asked.graph_file,
+        asked.edges_file,
+        asked.model_file,
+        *([asked.template_file] if learnt.wrote_template else []),
+    ]
     written += [] if asked.report is None else [asked.report]
     if not learnt.wrote_template:
         out.print(f"Left {asked.template_file} as it is", soft_wrap=True)

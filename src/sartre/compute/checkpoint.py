@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 FORMAT = "sartre checkpoint 1"
+SILENT = ("n_jobs", "verbose")  # settings that change no result
 _MISMATCH = {
     "version": "was written by version {stored} of sartre, but this is {wanted}",
     "data": "belongs to different data (different values, column names or column order)",
@@ -90,7 +91,7 @@ def describe_table(table: Table) -> str:
 
 
 def describe_settings(value: Any) -> str:
-    """Return a text that is the same if and only if the settings are, apart from ``n_jobs``, which changes no result.
+    """Return a text that is the same if and only if the settings are, apart from ``n_jobs`` and ``verbose``.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def describe_settings(value: Any) -> str:
     """
     if hasattr(value, "get_params"):
         settings = value.get_params(deep=False).items()
-        told = ", ".join(f"{name}={describe_settings(setting)}" for name, setting in settings if name != "n_jobs")
+        told = ", ".join(f"{name}={describe_settings(setting)}" for name, setting in settings if name not in SILENT)
         return f"{type(value).__module__}.{type(value).__qualname__}({told})"
     if isinstance(value, np.ndarray):
         return f"array({describe_settings(value.tolist())})"

@@ -89,7 +89,10 @@ def _write_to_disk(temporary: Path, text: str | bytes, target: Path) -> None:
     """Write a new file through to the disk, with the permissions of the file that it will replace, if there is one."""
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     temporary.touch(0o666 if mode is None else 0o600, exist_ok=False)  # nobody else may read it before it has its mode
-    temporary.write_bytes(text if isinstance(text, bytes) else text.encode())
+    if isinstance(text, bytes):
+        temporary.write_bytes(text)
+    else:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
     with temporary.open("rb+") as file:
         os.fsync(file.fileno())
     if mode is not None:

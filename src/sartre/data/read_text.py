@@ -14,6 +14,7 @@ import pandas as pd
 
 from sartre.data.checks import default_names
 from sartre.data.number_text import with_numbers
+from sartre.data.spreadsheet import unescaped_table
 from sartre.data.text_scan import checked_widths, has_odd_quotes
 from sartre.settings import listed
 
@@ -110,7 +111,7 @@ def _parsed(content: bytes, layout: _Layout, n_before: int = 0) -> pd.DataFrame:
         )
     except UnicodeDecodeError:
         raise ValueError(f"'{layout.source}' is in UTF-8 at its beginning only; save all of it in UTF-8.") from None
-    return with_numbers(frame, _known_mark(frame, layout))
+    return unescaped_table(with_numbers(frame, _known_mark(frame, layout)))
 
 
 def _known_mark(frame: pd.DataFrame, layout: _Layout) -> str | None:

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from sartre.steps import Mechanism
 
 RISING, FALLING, U_SHAPED, INVERTED_U, WAVY = "rising", "falling", "U-shaped", "inverted U", "wavy"
-JOINT, UNCLEAR = "joint", "unclear"  # nothing on its own that the rows can show: it acts with another cause, or weakly
+JOINT = "joint"  # it acts with another cause, and hardly on its own
+UNCLEAR = "unclear"  # its curve does not move by more than its errors
 BY_LEVEL = "by level"  # the levels of a category have no order
 CURVE_POINTS = 41  # of the grid on which a curve is looked at
 OUTSIDE = 0.025  # share of the rows beyond the grid at either end
 SMALLEST_TURN = 0.15  # share of a curve's range that it must come back, to have turned
+FOURTH = 4  # every fourth point of a grid is enough for a joint effect
+MOSTLY = 0.5  # spread of a curve, relative to that of a joint effect, below which the latter is what matters
 ERRORS = 2.0  # standard errors of the difference that it must come back, too
 
 
@@ -64,10 +67,24 @@ def edge_shapes(edges: pd.DataFrame, graph: Dag, table: Table, mechanisms: Mappi
         if target not in parents:
             parents[target] = parent_columns(graph, target)
         parent, mechanism = parents[target].index(j), mechanisms[target]
-        shape = shape_of(mechanism.curve(parent, grids[j]))
-        acts_jointly = any(parent in pair for pair in mechanism.pairs)
-        shapes.append(JOINT if shape == UNCLEAR and acts_jointly else shape)
+        curve = mechanism.curve(parent, grids[j])
+        partners = [a + b - parent for a, b in mechanism.pairs if parent in (a, b)]
+        columns = [table.values[:, parents[target][partner]] for partner in partners]
+        joint = [
+            _joint_spread(mechanism, parent, partner, (grids[j][::FOURTH], _grid(column)[::FOURTH]))
+            for partner, column in zip(partners, columns, strict=True)
+        ]
+        shapes.append(JOINT if float(curve.values.std()) < MOSTLY * max(joint, default=0.0) else shape_of(curve))
     return shapes
+
+
+def _joint_spread(
+    mechanism: Mechanism, parent: int, partner: int, grids: tuple[NDArray[np.float64], NDArray[np.float64]]
+) -> float:
+    """Return the standard deviation of a joint effect over the values of both parents."""
+    at = np.stack(np.meshgrid(*grids), axis=-1).reshape(-1, 2)
+    pair, at = ((parent, partner), at) if parent < partner else ((partner, parent), at[:, ::-1])
+    return float(mechanism.surface(pair, at).std())
 
 
 def shape_of(curve: Curve) -> str:
@@ -117,4 +134,5 @@ def _grid(column: NDArray[np.float64]) -> NDArray[np.float64]:
     values = np.unique(observed)
     if len(values) <= CURVE_POINTS:
         return values
-    return np.linspace(*np.quantile(observed, [OUTSIDE, 1 - OUTSIDE]), CURVE_POINTS)
+    low, high = np.quantile(observed, [OUTSIDE, 1 - OUTSIDE]).tolist()
+    return np.linspace(low, high, CURVE_POINTS)

@@ -67,7 +67,7 @@ def _moral(adjacency: NDArray[np.bool_], ends: Collection[int]) -> NDArray[np.bo
     """Return the undirected graph of the ends and their ancestors in which parents of a common child are joined."""
     reaches = transitive_closure(adjacency) | np.eye(len(adjacency), dtype=bool)
     kept = reaches[:, list(ends)].any(axis=1)
-    edges = adjacency & kept & kept[:, None]
+    edges = adjacency & np.outer(kept, kept)
     married = edges.astype(np.float32) @ edges.T.astype(np.float32) > 0
     joined = edges | edges.T | married
     np.fill_diagonal(joined, val=False)

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from sartre.compute.files import reading
 from sartre.data.checks import check_unique
+from sartre.data.spreadsheet import escaped, unescaped
 
 Graph = TypeVar("Graph")
 CONVENTION = "source -> target"
 WITHOUT_DIRECTION = ("undecided", "unchecked")  # values of ``direction`` in the edges of a run
 _NOT_DAGITTY = re.compile(r"[\x00-\x1f\x7f]")
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML reads \r as a new line
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")  # a spreadsheet runs a cell that begins with one of these signs
 _DEFAULTS = {"node", "edge", "graph"}  # before brackets these are not variables but settings for all variables
 
 
@@ -204,21 +204,6 @@ def _convention(data: Any) -> Any:
     return data.get("convention", data.get("direction"))
 
 
-def escaped(name: str) -> str:
-    """Put an apostrophe before a name that a spreadsheet would run as a formula; a table of edges is read without it.
-
-    Examples
-    --------
-    >>> escaped("=1+1"), escaped("'=1+1"), escaped("rain")
-    ("'=1+1", "''=1+1", 'rain')
-    """
-    return "'" + name if _FORMULA.match(name) else name
-
-
-def _unescaped(name: str) -> str:
-    return name[1:] if name.startswith("'") and _FORMULA.match(name) else name
-
-
 def edge_list(separator: str) -> GraphFormat:
     r"""Return the format of a table of edges; no name is converted, so a variable may be called NA, 01 or, escaped, =1.
 
@@ -245,7 +230,7 @@ def edge_list(separator: str) -> GraphFormat:
         rows = list(reader)
         if any(None in row for row in rows):
             raise ValueError("A table of edges must have as many values in every line as names in the first line.")
-        edges = [(_unescaped(row["source"] or ""), _unescaped(row["target"] or "")) for row in rows]
+        edges = [(unescaped(row["source"] or ""), unescaped(row["target"] or "")) for row in rows]
         lines = [edge for edge, row in zip(edges, rows, strict=True) if row.get("direction") in WITHOUT_DIRECTION]
         if any("" in edge for edge in edges):
             raise ValueError("it has an edge without a source or a target; name both.")

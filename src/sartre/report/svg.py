@@ -1,6 +1,6 @@
 """Graphs as static pictures (SVG), for notebooks and web pages: layers, causes above effects.
 
-Everything in a picture is drawn by elements of its own, so that several of them can stand on one page, and all names are
+Everything in a picture is drawn by elements of its own, so that several of them can stand on one page. All names are
 escaped.
 """
 
@@ -63,6 +63,13 @@ def model_svg(model: Any) -> str:
     """Return a picture of what a fitted model learnt: a stronger edge is thicker, an undecided one is dashed."""
     lines = {*model.pdag_.lines, *((b, a) for a, b in model.pdag_.lines)}
     return _picture(model.graph_, lines, strengths(model.edges_))
+
+
+def model_html(model: Any) -> str:
+    """Return the picture of a fitted model as a notebook shows it."""
+    n_lines = len(model.pdag_.lines)
+    lines = f", {n_lines} without a decided direction (dashed)" if n_lines else ""
+    return in_page(model_svg(model), f"{model.graph_.n_edges} edges{lines}, learnt by {model!r}")
 
 
 def in_page(picture: str, caption: str) -> str:

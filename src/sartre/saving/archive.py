@@ -11,16 +11,18 @@ import json
 import zipfile
 from collections.abc import Sequence
 from math import prod
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sartre.compute.files import reading
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 DOCUMENT = "model.json"
-FORMAT, FORMAT_VERSION = "sartre model", 1
+MODEL_FORMAT, MODEL_FORMAT_VERSION = "sartre model", 1
 LARGEST_HEADER = 10_000  # characters of an array's header, as in NumPy
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same model is the same file
 
@@ -74,7 +76,7 @@ class StoredArrays:
 def packed(document: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> bytes:
     """Return the file that holds a document and its arrays."""
     out = io.BytesIO()
-    head = {"format": FORMAT, "format_version": FORMAT_VERSION}
+    head = {"format": MODEL_FORMAT, "format_version": MODEL_FORMAT_VERSION}
     text = json.dumps(head | document, ensure_ascii=False, allow_nan=False, indent=1)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(DOCUMENT, _EPOCH), text.encode("utf-8", "surrogatepass"))
@@ -104,13 +106,13 @@ def unpacked(path: Path) -> tuple[dict[str, Any], StoredArrays]:
 
 def _document(content: bytes) -> dict[str, Any]:
     document = json.loads(content.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(f"it does not call itself a {FORMAT}")
+    if not isinstance(document, dict) or document.get("format") != MODEL_FORMAT:
+        raise ValueError(f"it does not call itself a {MODEL_FORMAT}")
     version = document.get("format_version")
-    if version != FORMAT_VERSION:
+    if version != MODEL_FORMAT_VERSION:
         raise ValueError(
             f"it is of version {version!r:.20} of the format, and this version of sartre reads version "
-            f"{FORMAT_VERSION}; read it with the version of sartre that wrote it ({document.get('sartre')!r:.20})"
+            f"{MODEL_FORMAT_VERSION}; read it with the version of sartre that wrote it ({document.get('sartre')!r:.20})"
         )
     return document
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from sartre.saving.rows import rows_of_plain, rows_to_plain
 from sartre.saving.steps import step_of_plain, step_to_plain
 from sartre.scm import StructuralModel
 from sartre.scm.learnt import learnt_model, open_directions
-from sartre.scm.summary import LEVELS, ColumnSummary, Summary, summary_of
+from sartre.scm.summary import KEPT_QUANTILES, ColumnSummary, Summary, summary_of
 from sartre.settings import check_bool, listed
 from sartre.steps import findings_of
 
@@ -74,6 +75,7 @@ def saved(model: CausalDiscovery, *, include_rows: bool = False, remarks: Iterab
         "fit_seconds": float(model.fit_seconds_),
         "diagnostics": _diagnostics(model.diagnostics_, store),
         "environments": frame_to_plain(model.environments_, store),
+        "hidden_causes": frame_to_plain(getattr(model, "hidden_causes_", None), store),
         "mechanisms": {name: mechanism_to_plain(each, store) for name, each in mechanisms.items()},
         "replaced": replaced,
         "columns_of_rows": sorted(getattr(model, "_named", ())),
@@ -134,7 +136,7 @@ def load(path: str | Path) -> CausalDiscovery:
 
 
 def _mechanisms_to_save(model: CausalDiscovery, *, with_rows: bool) -> tuple[dict[str, Mechanism], list[str]]:
-    """Return the mechanisms, with additive ones in place of those that the file cannot hold, and names of the latter."""
+    """Return the mechanisms, with additive ones where the file cannot hold them, and the names of these variables."""
     found = model.mechanisms()
     kept = {name: each for name, each in found.items() if can_be_saved(each, with_rows=with_rows)}
     replaced = [name for name in found if name not in kept]
@@ -191,7 +193,7 @@ def _summary(model: CausalDiscovery, mechanisms: Mapping[str, Mechanism], store:
     if scm.columns_kept:
         summary = Summary(scm.table.values, scm.table.values - scm.predicted, scm.columns_kept)
     else:
-        if any(mechanisms[name] is not scm.mechanisms[name] for name in scm.names):
+        if scm.directions is not None and any(mechanisms[name] is not scm.mechanisms[name] for name in scm.names):
             scm = learnt_model(scm.table, scm.graph, mechanisms, scm.pairs, scm.directions)
         summary = summary_of(scm)
     columns = [summary.columns[name] for name in model.graph_.names]
@@ -215,6 +217,8 @@ def _of_document(document: dict[str, Any], arrays: StoredArrays) -> tuple[Causal
         raise ValueError("its order, its graphs and its variables do not fit together")
     model.adjacency_matrix_ = model.graph_.adjacency.copy()
     model.edges_ = frame_of_plain(document["edges"], arrays)
+    if model.edges_ is None:
+        raise ValueError("it has no table of edges")
     if sorted(zip(model.edges_["source"], model.edges_["target"], strict=True)) != sorted(model.graph_.edges):
         raise ValueError("its table of edges and its graph do not fit together")
     model.environment_effects_ = frame_of_plain(document["environment_effects"], arrays)
@@ -229,6 +233,8 @@ def _of_document(document: dict[str, Any], arrays: StoredArrays) -> tuple[Causal
     kept = vars(model)
     kept |= {"_mechanisms": mechanisms, "diagnostics_": _diagnostics_of_plain(document["diagnostics"], arrays)}
     kept |= {"_environments": frame_of_plain(document["environments"], arrays), "_edges": model.edges_}
+    hidden = frame_of_plain(document["hidden_causes"], arrays)
+    kept |= {} if hidden is None else {"_hidden": SimpleNamespace(frame=hidden)}
     kept |= {"_named": frozenset(map(str, document["columns_of_rows"]))}
     replaced = [str(name) for name in document["replaced"]]
     if document["rows"] is not None:
@@ -286,7 +292,7 @@ def _diagnostics_of_plain(data: Any, arrays: StoredArrays) -> Diagnostics:
 def _summary_of_plain(data: Any, arrays: StoredArrays, names: list[str]) -> Summary:
     d = len(names)
     values = arrays.get(data["values"], (None, d))
-    quantiles = arrays.get(data["quantiles"], (d, len(LEVELS)))
+    quantiles = arrays.get(data["quantiles"], (d, len(KEPT_QUANTILES)))
     rows, binary = arrays.get(data["rows"], (d,), "i"), arrays.get(data["binary"], (d,), "b")
     if len(values) == 0 or (rows < 1).any():
         raise ValueError("it says nothing of the columns")

@@ -86,6 +86,8 @@ def _known(name: Any) -> type | None:
 
 
 def _setting_to_plain(value: Any) -> Any:
+    if isinstance(value, (np.random.Generator, np.random.RandomState)):
+        value = None  # a generator is not kept
     if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and np.isfinite(value)):
         return value
     if isinstance(value, np.generic):
@@ -94,8 +96,6 @@ def _setting_to_plain(value: Any) -> Any:
         return [_setting_to_plain(item) for item in value]
     if isinstance(value, Embedding):
         return {"embedding": asdict(value)}
-    if isinstance(value, (np.random.Generator, np.random.RandomState)):
-        return None
     if hasattr(value, "get_params") and not isinstance(value, type):
         return step_to_plain(value)
     return str(value)

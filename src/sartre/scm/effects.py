@@ -119,8 +119,7 @@ def replicated(
 ) -> NDArray[np.float64]:
     """Return the means (n_bootstrap, len(at)) of models as other samples of rows might have given them.
 
-    They are refitted to rows drawn with replacement or, if the rows were not kept, drawn from the posterior of their
-    coefficients.
+    They are refitted to rows drawn with replacement or, if the rows were not kept, to targets simulated from the fits.
     """
     found = []
     for number in range(n_bootstrap):

@@ -20,7 +20,7 @@ from sartre.scm.average import DIRECT, TOTAL, AverageEffect, step_of
 from sartre.scm.checks import check_pairs, check_value, read_rows, warn_outside
 from sartre.scm.effects import DIRECT_EFFECT, TOTAL_EFFECT
 from sartre.scm.equations import Units, draw, fitted, predict, propagate, with_mechanisms
-from sartre.scm.summary import LEVELS
+from sartre.scm.summary import KEPT_QUANTILES
 from sartre.settings import check_bool, check_number, position_of, seed_of
 from sartre.steps import WITHOUT_ROWS
 
@@ -63,7 +63,7 @@ class StructuralModel:
         Which directions are not certain; `effect` says what depends on them. An intervention does not settle them.
     columns_kept : dict of ColumnSummary
         Empty, unless the rows were not kept (`sartre.load`): then `table` and `predicted` hold the means of groups of
-        values and of noise (`sartre.scm.summary`), and intervals come from the posterior of the coefficients.
+        values and of noise (`sartre.scm.summary`), and intervals come from targets simulated from the fits.
 
     Examples
     --------
@@ -353,7 +353,7 @@ class StructuralModel:
         """Return quantiles of a variable's values."""
         kept = self.columns_kept.get(name)
         if kept is not None:
-            return np.interp(levels, LEVELS, kept.quantiles)
+            return np.interp(levels, KEPT_QUANTILES, kept.quantiles)
         return np.quantile(self.table.values[:, self.names.index(name)], levels)
 
     def is_binary(self, name: str) -> bool:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sartre.compute.parallel import blas_threads
 from sartre.graph.dag import Dag
 from sartre.scm.equations import draw, propagate
+from sartre.steps import WITHOUT_ROWS
 
 if TYPE_CHECKING:
     from sartre.scm.model import StructuralModel
@@ -72,6 +73,8 @@ def seen_interventions(
       environment targets variable  observed  predicted    z  shift
     0   sprinkler    rain      wet       3.0        3.0  0.2   24.2
     """
+    if scm.columns_kept:
+        raise ValueError(WITHOUT_ROWS)
     with blas_threads(1):  # there are many small products
         rows = [row for name, acted in targets.items() if acted for row in _compared(scm, name, acted, random_state)]
     return pd.DataFrame(rows, columns=COMPARISON)

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 PER_GROUP = 10  # rows at least whose mean stands for them
 MOST_GROUPS = 200
-LEVELS = tuple(np.unique(np.round([0, 1, 0.25, 0.75, *np.linspace(0.05, 0.95, 10)], 9)).tolist())  # of the quantiles
+KEPT_QUANTILES = tuple(
+    np.unique(np.round([0, 1, 0.25, 0.75, *np.linspace(0.05, 0.95, 10)], 9)).tolist()
+)  # of the quantiles
 
 
 class ColumnSummary(NamedTuple):
-    """A column: the number of rows that show its own mechanism, quantiles at `LEVELS`, and whether it has two values."""
+    """A column: how many rows show its own mechanism, quantiles at `KEPT_QUANTILES`, and whether it has two values."""
 
     n: int
     quantiles: tuple[float, ...]
@@ -59,7 +61,7 @@ def summary_of(model: StructuralModel) -> Summary:
         column = table.values[:, j]
         values[:, j] = _group_means(column, m)
         noise[:, j] = _group_means(column[rows] - model.predicted[rows, j], m)
-        quantiles = tuple(np.quantile(column, LEVELS).tolist())
+        quantiles = tuple(np.quantile(column, KEPT_QUANTILES).tolist())
         columns[name] = ColumnSummary(len(rows), quantiles, len(np.unique(column)) == 2)
     return Summary(values, noise, columns)
 
@@ -69,7 +71,7 @@ def redrawn(
 ) -> tuple[Table, NDArray[np.float64], dict[str, Mechanism]]:
     """Return a table, its predictions and mechanisms as another sample of rows might have given.
 
-    Coefficients come from their posterior, and noise is drawn anew from the groups, as often as there were rows.
+    Mechanisms are refitted to simulated targets, and noise is drawn anew from the groups, as often as there were rows.
     """
     n = max(model.columns_kept[name].n for name in model.names)
     values, predicted = np.empty((2, n, len(model.names)))
