@@ -23,7 +23,7 @@ $(VENV)/.installed: pyproject.toml
 	@touch $@
 
 demo: $(VENV)/.installed  ## learn a causal graph from the included protein data
-	$(BIN)/sartre discover sachs
+	$(BIN)/sartre discover sachs --overwrite
 
 test: $(VENV)/.installed  ## run the tests and the docstring examples
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests src/sartre

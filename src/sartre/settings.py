@@ -16,7 +16,7 @@ def position_of(item: int | str, names: Sequence[str], what: str) -> int:
     """Return the position of a feature or variable given by its name or its index."""
     if isinstance(item, str):
         if item not in names:
-            raise ValueError(f"'{item}' is not a {what} here. Choose one of {listed(names)}.")
+            raise ValueError(f"'{item}' is not a {what} here. Choose one of {listed(names)}.{suggestion(item, names)}")
         return list(names).index(item)
     if not 0 <= item < len(names):
         raise ValueError(f"The index of a {what} must be in the range [0, {len(names) - 1}]. Got {item} instead.")
@@ -56,6 +56,7 @@ def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -
         *others, last = map(repr, choices)
         raise ValueError(
             f"The '{name}' parameter of {owner} must be {', '.join(others)} or {last}. Got {value!r} instead."
+            f"{suggestion(value, choices) if isinstance(value, str) else ''}"
         )
 
 

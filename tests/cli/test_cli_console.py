@@ -21,7 +21,7 @@ from rich.console import Console
 from sartre import CausalDiscovery, Dag, __version__
 from sartre.cli import _console
 from sartre.compute import progress
-from sartre.compute.progress import Bar, ProgressHandler
+from sartre.compute.progress import Bar, Clock, ProgressHandler
 
 # Progress
 
@@ -211,6 +211,50 @@ def test_a_bar_follows_the_counts_of_the_messages_and_restarts_for_every_stage()
         bar.show(text)
         (task,) = bar._bar.tasks
         assert (task.description, (task.completed, task.total)) == (text, expected)
+
+
+def test_while_loops_are_compiled_only_that_is_told(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.02)
+    compiler, pruner = logging.getLogger("sartre.compute.compiling"), logging.getLogger("sartre.prune")
+    with _console.progress("Reading a.csv"):
+        compiler.info("Compiling for this machine, once (about 20 s)")
+        pruner.info("prune: %d of %d targets fitted", 1, 11)
+        time.sleep(0.2)
+        compiler.info("")
+        time.sleep(0.2)
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first == "Reading a.csv"
+    assert lines[0] == "Compiling for this machine, once (about 20 s) (0 s)"
+    kinds = [line.partition(" ")[0] for line in lines]
+    assert {"Compiling", "prune:"} == set(kinds)
+    assert kinds == sorted(kinds)  # first the compiler, then the pruner
+    bar = Bar(Console(stderr=True))
+    bar.show("prune: 1 of 11 targets fitted")
+    bar.compile("Compiling")
+    assert (bar._bar.tasks[0].description, bar._bar.tasks[0].total) == ("Compiling", None)
+    bar.compile("")
+    assert (bar._bar.tasks[0].description, bar._bar.tasks[0].total) == ("prune: 1 of 11 targets fitted", 11)
+
+
+def test_times_say_which_has_passed_and_which_is_left(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    clock = Clock()
+    clock.show("Reading a.csv")
+    now[0] += 29
+    assert clock.times(" elapsed") == "29 s elapsed"  # nothing is known of the rest
+    clock.show("prune: 1 of 11 targets fitted")
+    now[0] += 10
+    assert clock.times() == "39 s"
+    clock.show("prune: 3 of 11 targets fitted")
+    assert clock.times(" elapsed") == "39 s elapsed, this step ends in 40 s"
+    clock.compile("Compiling")
+    now[0] += 60
+    assert clock.times() == "1 min 39 s"
+    clock.compile("")
+    assert clock.times() == "1 min 39 s, this step ends in 40 s"  # compilation says nothing about the speed
+    clock.show("directions: 0 of 4 edges weighed")
+    assert clock.times() == "1 min 39 s"
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file here that opens and cannot be read")

@@ -22,7 +22,7 @@ def test_a_report_is_written_beside_the_graph_in_the_units_of_the_file(table, fo
     assert "Wrote graph.json, edges.csv, model.sartre, knowledge-template.toml and report.html" in result.stdout
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<title>water.csv</title>" in page
-    assert '"command":"sartre discover water.csv --report report.html --level 0.01"' in page
+    assert '"command":"sartre discover water.csv --report report.html --level 0.01 --out . --overwrite"' in page
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
     assert data["names"] == ["flood", "rain", "river"]
     river = next(edge for edge in data["edges"] if edge["source"] == 2)

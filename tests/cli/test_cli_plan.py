@@ -8,6 +8,7 @@ from command_line import names_in, run
 from joblib import cpu_count
 
 from sartre.data import read_file
+from sartre.plan import estimate
 
 
 def test_a_plan_names_the_steps_and_writes_nothing(table, folder):
@@ -20,9 +21,23 @@ def test_a_plan_names_the_steps_and_writes_nothing(table, folder):
         ["order", "SCORE"],
         ["pruning", "CAMPruning"],
     ]
-    assert lines[5].startswith("directions")
-    assert lines[6].startswith("total")
+    names = [line.split()[0] for line in lines[5:]]
+    assert [name for name in names if name != "compiling"] == ["directions", "start-up", "total"]
     assert names_in(folder) == [table]
+
+
+def test_the_start_and_the_compilation_count_where_they_are_still_to_come(table, monkeypatch):
+    totals = {}
+    for share in (0.0, 0.5, 1.0):
+        monkeypatch.setattr(estimate, "compilation_left", lambda _, share=share: share)
+        steps = json.loads(run("plan", table, "--json").stdout)["steps"]
+        seconds = {step["name"]: step["seconds"] for step in steps}
+        assert 0.1 < seconds["start-up"] < 60
+        assert ("compiling" in seconds) == (share > 0)
+        others = sum(value for name, value in seconds.items() if name != "total")
+        assert seconds["total"] == pytest.approx(others)
+        totals[share] = seconds.get("compiling", 0.0)
+    assert totals[1.0] == pytest.approx(2 * totals[0.5], rel=0.01)
 
 
 def test_settings_and_columns_count(table):

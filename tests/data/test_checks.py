@@ -423,6 +423,7 @@ def test_numbers_that_could_be_labels_or_positions_are_refused():
     with pytest.raises(ValueError, match="A number in an order is a position, but a column at another position"):
         check_order([2, 1, 0], ["2", "1", "0"])
     assert check_order(["2", "1", "0"], ["2", "1", "0"]).tolist() == [0, 1, 2]
+    assert check_order(np.array([2, 1, 0]), ["2", "1", "0"]).tolist() == [2, 1, 0]  # as steps pass it on
 
 
 @pytest.mark.parametrize("order", [{0, 1, 2}, "abc"])

@@ -22,6 +22,7 @@ from sartre.cli._methods import methods
 from sartre.cli._plan import plan
 from sartre.cli._reproduce import reproduce
 from sartre.cli._simulate import simulate
+from sartre.cli._spelling import SpellingCommand
 
 app = typer.Typer(
     cls=RememberingGroup,
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (discover, prune, effect, plan, evaluate, convert, simulate, methods, app_command, reproduce):
-    app.command(epilog=EXIT_CODES)(command)
+    app.command(epilog=EXIT_CODES, cls=SpellingCommand)(command)
 
 
 def main() -> None:

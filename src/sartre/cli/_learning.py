@@ -241,7 +241,7 @@ def _read(asked: Asked, targets: dict[str, Any] | None) -> tuple[Table | Survey,
     """Return the data, a table or the survey of a large one, and the true graph if it is known."""
     from sartre.cli._reading import column_names, prepared, problems_in, refused, streams, warn_of_row_numbers
     from sartre.data.batches import Batches
-    from sartre.data.checks import as_table
+    from sartre.data.checks import MIN_ROWS, as_table
     from sartre.data.read_design import with_design
     from sartre.data.refusals import BadTableError
     from sartre.data.row_source import survey
@@ -252,7 +252,7 @@ def _read(asked: Asked, targets: dict[str, Any] | None) -> tuple[Table | Survey,
     frame = prepared(frame, asked)
     try:
         said = with_design(frame, asked.environment, targets, asked.groups)
-        data = as_table(said, categories=True, missing=True)
+        data = as_table(said, min_rows=MIN_ROWS, min_columns=2, categories=True, missing=True)
         if asked.missing == "error" and data.missing.any():
             raise refused(frame, asked, problems_in(frame, asked))
     except BadTableError as error:
@@ -320,10 +320,10 @@ def _check_not_there(asked: Asked) -> None:
     """Refuse to replace an earlier result, unless --overwrite is given."""
     if asked.overwrite:
         return
-    found = [path for path in (asked.graph_file, asked.edges_file) if os.path.lexists(path)]
+    found = [path for path in (asked.graph_file, asked.edges_file, asked.model_file) if os.path.lexists(path)]
     if found:
         raise FileExistsError(
-            f"'{asked.out_folder}' has an earlier result ({' and '.join(path.name for path in found)}). Add "
+            f"'{asked.out_folder}' has an earlier result ({', '.join(path.name for path in found)}). Add "
             "--overwrite to replace it, or name another folder with --out."
         )
     if asked.report is not None and os.path.lexists(asked.report):

@@ -132,6 +132,8 @@ def _needs_arguments(step: type) -> bool:
 
 def _step(module: ModuleType, name: str, step: str) -> Any:
     """Return an estimator of this package by its name, in any case, or any other as ``package.module:Class``."""
+    from sartre.settings import suggestion
+
     if ":" in name:
         return _foreign(name, step)()
     methods = _methods_of(module)
@@ -140,7 +142,7 @@ def _step(module: ModuleType, name: str, step: str) -> Any:
             return method()
     raise ValueError(
         f"There is no method '{name}' for --{step}; choose one of {', '.join(methods)}, or your own as "
-        "package.module:Class."
+        f"package.module:Class.{suggestion(name, methods)}"
     )
 
 
@@ -170,6 +172,8 @@ def imported(place: str, option_name: str) -> Any:
 
 def _change(steps: dict[str, Any], setting: str) -> None:
     """Change a setting of a step, such as ``prune.alpha=0.01``; anything but a number, true, false or null is text."""
+    from sartre.settings import suggestion
+
     place, equals, value = setting.partition("=")
     step, _, name = place.strip().partition(".")
     if not equals or step not in steps or not name:
@@ -177,7 +181,10 @@ def _change(steps: dict[str, Any], setting: str) -> None:
     known = steps[step].get_params(deep=False)
     if name not in known:
         offered = ", ".join(known) or "none"
-        raise ValueError(f"{type(steps[step]).__name__} has no setting '{name}'; its settings are {offered}.")
+        raise ValueError(
+            f"{type(steps[step]).__name__} has no setting '{name}'; its settings are {offered}."
+            f"{suggestion(name, known)}"
+        )
     try:
         parsed = json.loads(value)
     except (ValueError, RecursionError):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sartre.cli._learning import Asked
-    from sartre.data.problems import Problem
+    from sartre.data.problems import Problem, Repair
     from sartre.data.table import Table
 
 _NEEDS_ROWS = ("stability", "certify", "environment", "groups", "interventions", "categorical", "log")
@@ -99,23 +99,38 @@ def refused(frame: pd.DataFrame, asked: Asked, problems: Sequence[Problem]) -> E
     repair = repair_of(_variables(frame, asked), problems)
     told = problems if repair is not None else [problem for problem in problems if problem.fatal]
     lines = [_with_options(line) for line in lines_of(told)]
-    remedy = []
-    if repair is not None:
-        changes: dict[str, Any] = {}
-        if repair.exclude:
-            changes["exclude"] = ("--exclude", joined_names([*(asked.exclude or []), *repair.exclude]))
-            for option in ("categorical", "log"):
-                kept = [name for name in getattr(asked, option) or [] if name not in repair.exclude]
-                if getattr(asked, option) is not None:
-                    changes[option] = (f"--{option}", joined_names(kept)) if kept else ()
-        if repair.missing != "error":  # certificates allow no imputed values
-            changes["missing"] = ("--missing", "drop" if asked.certify is not None else repair.missing)
-        remedy = [f"This would work: {command_line(asked, changes)}"]
+    changes = None if repair is None else _changes(frame, asked, repair)
+    remedy = [] if changes is None else [f"This would work: {command_line(asked, changes)}"]
     if len(lines) == 1:
         return refusal(problems, text=" ".join([*lines, *remedy]))
     rest = [f"... and {len(lines) - SHOWN_PROBLEMS} more."] if len(lines) > SHOWN_PROBLEMS else []
     shown = [f"- {line}" for line in (*lines[:SHOWN_PROBLEMS], *rest)]
     return refusal(problems, text="\n".join([f"'{asked.source}' has {len(lines)} problems:", *shown, *remedy]))
+
+
+def _changes(frame: pd.DataFrame, asked: Asked, repair: Repair) -> dict[str, tuple[str, ...]] | None:
+    """Return the words of the options that repair a table; None if too few rows would be left."""
+    from sartre.data.checks import MIN_ROWS
+
+    changes: dict[str, tuple[str, ...]] = {}
+    if repair.exclude:
+        changes["exclude"] = ("--exclude", joined_names([*(asked.exclude or []), *repair.exclude]))
+    for option in ("categorical", "log"):
+        names = getattr(asked, option) or []
+        kept = [name for name in names if name not in repair.exclude]
+        if kept != names:
+            changes[option] = (f"--{option}", joined_names(kept)) if kept else ()
+    missing = asked.missing if repair.missing == "error" else repair.missing
+    if asked.certify is not None and missing == "impute":
+        missing = "drop"  # certificates allow no imputed values
+    rest = _variables(frame, asked).drop(columns=list(repair.exclude))
+    if missing == "drop" and int(rest.notna().all(axis=1).sum()) < MIN_ROWS:
+        if asked.certify is not None:
+            return None
+        missing = "impute"
+    if missing != asked.missing:
+        changes["missing"] = ("--missing", missing)
+    return changes
 
 
 def warn_of_row_numbers(table: Table) -> None:

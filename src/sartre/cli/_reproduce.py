@@ -73,9 +73,13 @@ def _experiments() -> Any:
 
 def _named(asked: list[str], known: list[str]) -> list[str]:
     """Return the requested studies, in their standard order."""
+    from sartre.settings import suggestion
+
     unknown = [name for name in asked if name not in (*known, "all")]
     if unknown:
-        raise ValueError(f"There is no study '{unknown[0]}'; choose from {', '.join(known)} and all.")
+        raise ValueError(
+            f"There is no study '{unknown[0]}'; choose from {', '.join(known)} and all.{suggestion(unknown[0], known)}"
+        )
     return known if "all" in asked else [name for name in known if name in asked]
 
 

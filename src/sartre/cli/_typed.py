@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def typed(context: typer.Context) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the words of the running command, each part with the name of its parameter."""
-    words = [("command", ("sartre", str(context.info_name)))]
+    words: list[tuple[str, tuple[str, ...]]] = [("command", ("sartre", str(context.info_name)))]
     for parameter in context.command.params:
         name, value = str(parameter.name), context.params.get(str(parameter.name))
         source = context.get_parameter_source(name)

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn
 from rich.text import Text
 
-SECONDS_BETWEEN_LINES = 1.5  # two seconds of silence look like a hang, and a busy machine is slow
+SECONDS_BETWEEN_LINES = 1.0  # two seconds of silence look like a hang, and a busy machine is slow
 LONG_RUN = 120.0, 0.05, 60.0  # seconds after which lines become rarer, the share of later time, the longest silence
 SECONDS_UNTIL_ESTIMATE = 2.0  # of a stage before its speed is trusted
 _COUNT = re.compile(r"(?P<stage>[^:]+): (?P<done>\d+) of (?P<total>\d+)\b")
@@ -77,7 +77,7 @@ class Clock:
     """
 
     def __init__(self) -> None:
-        self.text, self.compiling, self.told = "", "", False
+        self.text = self.compiling = ""
         self.stage, self.done, self.total = "", 0, 0
         self._began = self._since = time.monotonic()
         self._first, self._compiled, self._started = 0, 0.0, 0.0
@@ -105,17 +105,18 @@ class Clock:
 
     @property
     def left(self) -> float | None:
-        """Seconds that this stage will still take, if its speed is known."""
+        """Seconds that this stage will still take, if its speed is known and it will take as much as one."""
         steps, seconds = self.done - self._first, time.monotonic() - self._since - self._compiled
         if self.compiling or steps < 1 or seconds < SECONDS_UNTIL_ESTIMATE:
             return None
-        return seconds / steps * (self.total - self.done)
+        left = seconds / steps * (self.total - self.done)
+        return left if left >= 1 else None
 
-    def times(self, before: str, after: str) -> str:
-        """Return both times in words."""
+    def times(self, passed: str = "") -> str:
+        """Return the time that has passed, with a word for that, and the time that is left, if it is known."""
         left = self.left
-        rest = "" if left is None else f", about {spoken(left)} left in this step"
-        return f"{before}{spoken(self.elapsed)}{after}{rest}"
+        rest = "" if left is None else f", this step ends in {spoken(left)}"
+        return f"{spoken(self.elapsed)}{passed}{rest}"
 
 
 def spoken(seconds: float) -> str:
@@ -195,9 +196,6 @@ class Lines:
     def compile(self, text: str) -> None:
         """Say that loops are compiled, or with an empty text that this is done."""
         self._clock.compile(text)
-        if text and not self._clock.told:
-            self._clock.told = True
-            self._console.print(visible(text), soft_wrap=True)
 
     def stop(self) -> None:
         """End."""
@@ -210,16 +208,16 @@ class Lines:
             elapsed = self._clock.elapsed
             with suppress(OSError):  # standard error may be closed; the work continues
                 text = visible(self._clock.compiling or self._clock.text)
-                self._console.print(f"{text} ({self._clock.times('', '')})", soft_wrap=True)
+                self._console.print(f"{text} ({self._clock.times()})", soft_wrap=True)
 
 
 def pause(elapsed: float) -> float:
-    """Return the seconds until the next line of a run: 1.5 in the first minutes, and a minute in a run of hours.
+    """Return the seconds until the next line of a run: one in the first minutes, and a minute in a run of hours.
 
     Examples
     --------
     >>> pause(10), pause(600), pause(7200)
-    (1.5, 24.0, 60.0)
+    (1.0, 24.0, 60.0)
     """
     start, share, longest = LONG_RUN
     return max(SECONDS_BETWEEN_LINES, min(share * (elapsed - start), longest))
@@ -231,7 +229,7 @@ class Bar:
     def __init__(self, console: Console) -> None:
         text, times = TextColumn("{task.description}", markup=False), _Times()
         self._clock = times.clock
-        self._bar = Progress(SpinnerColumn(), text, BarColumn(20), times, console=console, transient=True)
+        self._bar = Progress(SpinnerColumn(), text, BarColumn(10), times, console=console, transient=True)
         self._task = self._bar.add_task("", total=None)
 
     def start(self, text: str) -> None:
@@ -269,7 +267,7 @@ class _Times(ProgressColumn):
 
     def render(self, task: object) -> Text:  # noqa: ARG002
         """Return the times."""
-        return Text(self.clock.times("", " elapsed"))
+        return Text(self.clock.times(" elapsed"))
 
 
 def _can_redraw(console: Console) -> bool:

@@ -15,7 +15,7 @@ from sartre.data.checks import as_table, is_record_batch, read_columns
 from sartre.data.read_file import batches_of
 from sartre.data.table import Table
 from sartre.data.value_checks import LARGEST
-from sartre.settings import check_choice, listed
+from sartre.settings import check_choice, listed, suggestion
 
 logger = logging.getLogger(__name__)
 MISSING_IN_BATCHES = ("error", "drop")  # the other ways to treat missing values need all rows at once
@@ -79,7 +79,10 @@ class Batches:
             return table
         unknown = [name for name in self._columns if name not in table.names]
         if unknown:
-            raise ValueError(f"There is no column '{unknown[0]}'; the columns are {', '.join(table.names[:20])}.")
+            raise ValueError(
+                f"There is no column '{unknown[0]}'; the columns are {', '.join(table.names[:20])}."
+                f"{suggestion(unknown[0], table.names)}"
+            )
         return table.select(np.array([table.names.index(name) for name in self._columns], dtype=np.intp))
 
     def _checked(self, table: Table, first: int) -> NDArray[np.float64]:

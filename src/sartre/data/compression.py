@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,7 +49,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         return
     module = _module(path)
     try:
-        with path.open("rb") as file, module.open(file) as unpacked:
+        with path.open("rb") as file, _unpacked(module, file) as unpacked:
             yield unpacked
     except (EOFError, zlib.error, LZMAError, _own_error(module)) as error:
         raise _damaged(path) from error
@@ -56,6 +57,42 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         if error.errno is None:
             raise _damaged(path) from error
         raise
+
+
+def _unpacked(module: Any, file: BinaryIO) -> Any:
+    """Return the stream of unpacked bytes; the reader of zstandard does not notice that a file has been cut short."""
+    cuts_silently = hasattr(module, "ZstdDecompressor") and not hasattr(module, "ZstdFile")
+    return io.BufferedReader(_Frames(module.ZstdDecompressor(), file)) if cuts_silently else module.open(file)
+
+
+class _Frames(io.RawIOBase):
+    """The bytes in one or more frames of zstandard, of which the last must be complete."""
+
+    def __init__(self, decompressor: Any, file: BinaryIO) -> None:
+        self._decompressor, self._file = decompressor, file
+        self._frame: Any = None
+        self._packed = self._ready = b""
+
+    def readable(self) -> bool:
+        """Return that bytes can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer; 0 means that all has been read."""
+        while not self._ready:
+            self._packed = self._packed or self._file.read(io.DEFAULT_BUFFER_SIZE)
+            if not self._packed:
+                if self._frame is not None:
+                    raise EOFError
+                return 0
+            self._frame = self._frame or self._decompressor.decompressobj()
+            self._ready = self._frame.decompress(self._packed)
+            self._packed = b""
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, None
+        n = min(len(buffer), len(self._ready))
+        buffer[:n], self._ready = self._ready[:n], self._ready[n:]
+        return n
 
 
 def _own_error(module: Any) -> type[Exception]:

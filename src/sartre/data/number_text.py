@@ -34,7 +34,7 @@ class Convention(NamedTuple):
     def pattern(self) -> re.Pattern[str]:
         """Return what a number without a sign looks like."""
         group, decimal = re.escape(self.group), re.escape(self.decimal)
-        grouped = rf"\d{{1,3}}(?:{group}\d{{2}})*(?:{group}\d{{3}})+|" if self.group else ""
+        grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{2}})*(?:{group}\d{{3}})+|" if self.group else ""
         exponent = r"(?:[eE][-+]?\d+)?"
         return re.compile(rf"(?:{grouped}\d+)(?:{decimal}\d*)?{exponent}|{decimal}\d+{exponent}", re.ASCII)
 
@@ -43,7 +43,7 @@ CONVENTIONS = [Convention(group, decimal) for decimal in ".," for group in ("", 
 _PATTERNS = {convention: convention.pattern() for convention in CONVENTIONS}
 
 
-def numbers_in(values: Sequence[object], decimal: str | None = None) -> NDArray[np.float64] | None:
+def numbers_in(values: Sequence[object] | NDArray[Any], decimal: str | None = None) -> NDArray[np.float64] | None:
     """Return the numbers that a column of text holds, NaN where a value is missing; None unless all can be read.
 
     A sign of a currency, a percent sign and a separator of thousands are left out; parentheses mean a minus. All values
@@ -67,21 +67,21 @@ def numbers_in(values: Sequence[object], decimal: str | None = None) -> NDArray[
     (True, [1234.0])
     """
     texts = [None if _absent(value) else value for value in values]
-    known = [text for text in texts if text is not None]
-    if not known or not all(_WRITTEN.fullmatch(_tidy(text)) for text in known[:_ENOUGH] if isinstance(text, str)):
+    known = [text for text in texts if isinstance(text, str)]
+    if not known or len(known) < len(texts) - texts.count(None):
         return None
-    if not all(isinstance(text, str) for text in known):
+    if not all(_WRITTEN.fullmatch(_tidy(text)) for text in known[:_ENOUGH]):
         return None
     levels = dict.fromkeys(known)
     found = _read(list(levels), decimal)
     if found is None:
         return None
     number = dict(zip(levels, found, strict=True))
-    return np.array([np.nan if text is None else number[text] for text in texts])
+    return np.array([number[text] if isinstance(text, str) else np.nan for text in texts])
 
 
-def with_numbers(frame: pd.DataFrame, decimal: str | None = None) -> pd.DataFrame:
-    """Return a table in which columns of text that hold numbers are numbers, and say in a warning how they were read.
+def with_numbers(frame: pd.DataFrame, decimal: str | None = None, *, quiet: bool = False) -> pd.DataFrame:
+    """Return a table in which columns of text that hold numbers are numbers; unless `quiet`, a warning says how.
 
     Examples
     --------
@@ -102,14 +102,15 @@ def with_numbers(frame: pd.DataFrame, decimal: str | None = None) -> pd.DataFram
         if numbers is not None:
             changed[name] = texts, numbers
     if changed:
-        warn_of_numbers(changed)
+        if not quiet:
+            warn_of_numbers(changed)
         frame = frame.copy(deep=False)
         for name, (_, numbers) in changed.items():
             frame[name] = numbers
     return frame
 
 
-def warn_of_numbers(columns: Mapping[str, tuple[Sequence[Any], NDArray[np.float64]]]) -> None:
+def warn_of_numbers(columns: Mapping[str, tuple[NDArray[Any], NDArray[np.float64]]]) -> None:
     """Say how columns of text, given by their names with their numbers, were read."""
     said = []
     for name, (texts, numbers) in columns.items():

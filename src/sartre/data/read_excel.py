@@ -32,7 +32,7 @@ def read_sheet(path: Path, sheet: str | int | None = None) -> pd.DataFrame:
     try:
         with pd.ExcelFile(path, engine=engine) as book:
             name = _chosen(path, [str(each) for each in book.sheet_names], sheet)
-            cells = book.parse(name, header=None)
+            cells = pd.read_excel(book, sheet_name=name, header=None)
     except ImportError:
         extra = '"sartre[excel]"' if engine == "openpyxl" else {"odf": "odfpy"}.get(engine, engine)
         raise ImportError(

@@ -111,7 +111,7 @@ def _parsed(content: bytes, layout: _Layout, n_before: int = 0) -> pd.DataFrame:
         )
     except UnicodeDecodeError:
         raise ValueError(f"'{layout.source}' is in UTF-8 at its beginning only; save all of it in UTF-8.") from None
-    return unescaped_table(with_numbers(frame, _known_mark(frame, layout)))
+    return with_numbers(unescaped_table(frame), _known_mark(frame, layout), quiet=later)
 
 
 def _known_mark(frame: pd.DataFrame, layout: _Layout) -> str | None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sartre.data.columns import is_missing
-from sartre.settings import listed
+from sartre.settings import listed, suggestion
 
 FEWEST_IN_ENVIRONMENT = 10  # rows: fewer say nothing about a shift
 FEWEST_GROUPS = 20  # with ten, tests that hold between groups find nothing
@@ -279,7 +279,7 @@ def _targets(
         if unknown:
             raise ValueError(
                 f"'interventions' acts on {listed(unknown)} in {label!r}, which are no columns of the table. The "
-                f"columns are {listed(names)}."
+                f"columns are {listed(names)}.{suggestion(unknown[0], names)}"
             )
         found[label] = tuple((kind, str(name)) for name in targets)
     return found

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sartre.compute.files import reading
 from sartre.graph.paths import find_cycle, transitive_closure
+from sartre.settings import suggestion
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,9 @@ class Knowledge:
             raise TypeError(f"the file must hold some of the keys {', '.join(keys)}. Got a {type(data).__name__}.")
         for key in data:
             if key not in keys:
-                raise ValueError(f"there is no key '{key}'. The keys are {', '.join(keys)}.")
+                raise ValueError(
+                    f"there is no key '{key}'. The keys are {', '.join(keys)}.{suggestion(str(key), keys)}"
+                )
         return cls(**data)
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -169,11 +172,12 @@ class Knowledge:
                [1, 1, 0]])
         """
         index = {name: j for j, name in enumerate(names)}
+        strange = [name for _, name in self._mentioned() if name not in index]
         unknown = [f"'{name}' (in '{key}')" for key, name in self._mentioned() if name not in index]
         if unknown:
             raise ValueError(
                 f"The knowledge must name only columns of the table. Got {', '.join(dict.fromkeys(unknown))}. "
-                f"The columns are {', '.join(names)}."
+                f"The columns are {', '.join(names)}.{suggestion(strange[0], names)}"
             )
         d = len(names)
         if self == Knowledge():

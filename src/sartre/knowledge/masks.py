@@ -18,6 +18,9 @@ from sartre.settings import listed
 def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
     """Return an order as column indices, source first; it must list every column exactly once, by index or name.
 
+    The numbers of an integer array are indices, even if columns have numbers as names; in a list this is refused as
+    unclear.
+
     Examples
     --------
     >>> check_order(["b", "a"], ["a", "b"])
@@ -28,12 +31,13 @@ def check_order(order: Iterable[Any], names: Sequence[str]) -> NDArray[np.intp]:
             f"An order must be a sequence of columns, causes before effects. Got {type(order).__name__} instead."
         )
     index: dict[Any, int] = {name: j for j, name in enumerate(names)}
+    unclear = not (isinstance(order, np.ndarray) and order.dtype.kind in "iu")
     positions = []
     for item in list(order):
         if isinstance(item, str) and item in index:
             positions.append(index[item])
         elif isinstance(item, Integral) and not isinstance(item, bool) and 0 <= int(item) < len(names):
-            if index.get(str(item), item) != item:
+            if unclear and index.get(str(item), item) != item:
                 raise ValueError(
                     f"A number in an order is a position, but a column at another position is named {item}. "
                     f"Give column names as text: '{item}'."
