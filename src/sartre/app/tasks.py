@@ -20,7 +20,7 @@ from sartre.cli._learning import Asked, learn, load
 from sartre.cli._methods import build_model, listed_methods
 from sartre.data.checks import MIN_ROWS
 from sartre.graph.paths import transitive_closure
-from sartre.plan.estimate import plan
+from sartre.plan.estimate import plan, starting_steps
 from sartre.plan.text import duration
 from sartre.report.content import report_content
 from sartre.report.html import write_report
@@ -50,7 +50,8 @@ def estimate(arguments: dict[str, Any], begin: Begin) -> dict[str, Any]:
     begin("Estimating the time")
     asked, shape = _asked(arguments), (arguments["rows"], len(arguments["columns"]))
     model = build_model(asked)
-    found = plan(model, shape)
+    _, *compiling = starting_steps()  # the program has started
+    found = plan(model, shape, starting=compiling)
     plans = [found]
     if asked.stability is not None:
         plans += 2 * asked.stability * [plan(for_resamples(model), (max(MIN_ROWS, shape[0] // 2), shape[1]))]
