@@ -40,16 +40,20 @@ class _Progress:
     """Pass on what the library says of its progress."""
 
     def __init__(self, channel: _Channel) -> None:
-        self._channel = channel
+        self._channel, self._text = channel, ""
 
     def start(self, text: str) -> None:
         self.show(text)
 
+    def show(self, text: str) -> None:
+        self._text = text
+        self._channel.tell(progress=text)
+
+    def compile(self, text: str) -> None:
+        self._channel.tell(progress=text or self._text)
+
     def stop(self) -> None:
         pass
-
-    def show(self, text: str) -> None:
-        self._channel.tell(progress=text)
 
 
 def main() -> None:
@@ -79,6 +83,7 @@ def _do(work: Callable[[Callable[[str], None]], Any], channel: _Channel) -> None
 
     handler = ProgressHandler(_Progress(channel))
     logger = logging.getLogger("sartre")
+    level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
@@ -92,4 +97,5 @@ def _do(work: Callable[[Callable[[str], None]], Any], channel: _Channel) -> None
     except Exception as error:  # noqa: BLE001 - every failure is told
         channel.tell(error=described(error)[0])
     finally:
+        logger.setLevel(level)
         logger.removeHandler(handler)
