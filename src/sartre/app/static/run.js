@@ -91,6 +91,7 @@ export async function start() {
     return;
   }
   state.runs.push(run);
+  byId("toast").hidden = true; // what it says is about the run before
   byId("spoken").textContent = `Run ${run.number} has started.`;
   emit("runs");
   follow(run.number);
