@@ -229,3 +229,20 @@ def test_a_path_has_no_environments_among_its_edges():
     assert set(path["source"]) <= {"a", "b", "c"}
     with pytest.raises(ValueError, match="Groups need tests"):
         SARTRE(0.1).fit(with_design(table, groups=np.arange(600)), ["a", "b", "c"])
+
+
+def test_a_side_effect_of_an_experiment_turns_no_arrow():
+    rng = np.random.default_rng(0)
+    environment = np.repeat(["observed", "c set"], 300)
+    a, b, c = rng.normal(size=(3, 600))
+    a += 2 * (environment == "c set")  # nobody knows
+    b = np.tanh(2 * a) + b / 3
+    c = np.where(environment == "c set", c, b**2 + c / 3)
+    table = pd.DataFrame({"c": c, "b": b, "a": a})
+    model = CausalDiscovery(prune=FAST, random_state=0).fit(
+        table, environment=environment, interventions={"c set": ["c"]}
+    )
+    assert sorted(model.graph_.edges) == [("a", "b"), ("b", "c")]
+    assert ("c set", "a") in set(
+        model.environment_effects_[["environment", "variable"]].itertuples(index=False, name=None)
+    )

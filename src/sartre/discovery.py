@@ -369,6 +369,8 @@ class CausalDiscovery(BaseEstimator):
     def plan(self, X: Any) -> Plan:
         """Estimate how much time and memory `fit` would take, without running it.
 
+        Rows are taken for one sample: `environment`, `interventions` and `groups` are not counted.
+
         Parameters
         ----------
         X : array of shape (n, d), data frame, or the tuple (n, d)

@@ -22,7 +22,8 @@ from sartre.evidence.directions import (
     unweighable,
     weigh_directions,
 )
-from sartre.evidence.environments import replacing
+from sartre.evidence.environments import replacing, with_side_effects
+from sartre.evidence.experiments import shown_by_experiments, shown_order
 from sartre.graph.dag import Dag
 from sartre.knowledge.masks import check_order
 from sartre.prune.edges import edges_of
@@ -68,6 +69,7 @@ class DiscoveryRun:
 
     def __init__(self, orderer: Any, pruner: Any, known: Constraints, *, weighs: bool) -> None:
         self._orderer, self._pruner, self._known, self._weighs = orderer, pruner, known, weighs
+        self._before, self._shown = known.before, np.zeros(known.before.shape)  # and the evidence for it, in nats
 
     def learn(self, data: Table | Survey, table: Table, seed: int) -> None:
         """Order, prune and weigh; `table` is what was read, of which the orderer sees the sample of `data`."""
@@ -95,27 +97,34 @@ class DiscoveryRun:
     def _learn_graph(self, data: Table | Survey, numbers: Table) -> tuple[Table | Survey, Table]:
         """Order and prune; return the rows as they were used.
 
-        Where an environment is found to replace a mechanism, its rows are left out of that mechanism, and the order is
-        learnt again, until nothing changes.
+        Where an environment is found to replace a mechanism, its rows are left out of that mechanism; an experiment
+        that is found to act on more than its target shows nothing. Then the order is learnt again, until nothing
+        changes.
         """
-        replaced: list[tuple[str, str]] = []
+        state, effects = (frozenset[tuple[str, str]](), frozenset[str]()), None
         for _ in range(MOST_ROUNDS):
-            self._order(numbers.leaving_out(replaced))
+            replaced, incomplete = state
+            self._order(numbers.leaving_out(replaced).with_side_effects(incomplete))
             self._prune(data)
-            found = replacing(self.environment_effects)
-            if set(found) == set(replaced):
+            effects = self.environment_effects
+            found = frozenset(replacing(effects)), incomplete | with_side_effects(effects, numbers)
+            if found == state:
                 break
-            replaced = found
+            state = found
+        replaced, incomplete = state
+        numbers = numbers.leaving_out(replaced).with_side_effects(incomplete)
         if not replaced:
             return data, numbers
-        effects, rows = self.environment_effects, data.sample.leaving_out(replaced)
+        rows = data.sample.leaving_out(replaced)
         self._prune(rows)
         self.environment_effects = effects
-        return rows, numbers.leaving_out(replaced)
+        return rows, numbers
 
     def _order(self, numbers: Table) -> None:
-        """Learn the order."""
-        before = self._known.before
+        """Learn the order, by what experiments show about it, too."""
+        if tags_of(self._orderer).learns_order and numbers.design is not None:
+            self._before, self._shown = shown_order(shown_by_experiments(numbers), self._known.before)
+        before = self._before
         self.order_step = fit_within(clone(self._orderer), numbers, before=before if before.any() else None)
         self.order = check_order(promised(self.order_step, "order_"), numbers.names)
         self._known.check_order(self.order, type(self._orderer).__name__)
@@ -140,12 +149,13 @@ class DiscoveryRun:
         """Weigh the directions of the edges; `numbers` is what the orderer saw."""
         pairs = self._pairs()
         odd = nominal | unweighable(numbers)  # what was imputed for the orderer is marked
-        asked = [k for k, pair in enumerate(pairs) if not (self._settled(pair) or odd & set(pair))]
-        evidence = np.full(len(pairs), np.nan)
+        shown = np.array([self._shown[pair] for pair in pairs])
+        evidence = np.where(shown > 0, shown, np.nan)
+        asked = [k for k, pair in enumerate(pairs) if not (shown[k] > 0 or self._settled(pair) or odd & set(pair))]
         if not (self._weighs and asked and len(numbers.names) <= MOST_COLUMNS_WEIGHED):
             return Weighing(evidence, self.order.tolist())
         with blas_threads():
-            found = weigh_directions(numbers, self.order.tolist(), [pairs[k] for k in asked], self._known.before)
+            found = weigh_directions(numbers, self.order.tolist(), [pairs[k] for k in asked], self._before)
         evidence[asked] = found.evidence
         return found._replace(evidence=evidence)
 

@@ -40,6 +40,21 @@ def test_whole_numbers_name_the_same_environment_however_they_are_stored():
     assert design.acted[20:, 1].all()
 
 
+def test_a_number_is_the_same_label_however_it_is_written():
+    design = with_design(frame(), np.repeat(["control", "01"], 20), {1: ["b"]}).design
+    assert design.acted[20:, 1].all()
+    both = with_design(frame(), np.repeat(["1", "01"], 20), {"01": ["b"]}).design
+    np.testing.assert_array_equal(both.acted[:, 1], np.repeat([False, True], 20))
+    with pytest.raises(ValueError, match=r"No row has the environment '1\.0'"):
+        with_design(frame(), np.repeat(["1", "01"], 20), {"1.0": ["b"]})
+
+
+def test_what_is_shifted_in_the_reference_is_shifted_in_all_others_relative_to_it():
+    words = {"control": ("soft", ["a"]), "drug": ("soft", ["b"])}
+    design = with_design(frame(), SITES, words).design
+    np.testing.assert_array_equal(design.shifted, [[True, True]])
+
+
 def test_the_reference_is_the_largest_environment_in_which_nothing_was_acted_on():
     labels = np.repeat(["big", "small", "usual"], [20, 10, 10])
     assert with_design(frame(), labels, {"big": ["a"]}).design.reference == "small"
@@ -66,6 +81,11 @@ def test_centring_leaves_no_difference_between_groups():
     ("words", "text"),
     [
         ({"environment": SITES, "interventions": {"placebo": ["a"]}}, "No row has the environment 'placebo'"),
+        (
+            {"environment": SITES, "interventions": {"drug": ["a"], "drug ": ["b"]}},
+            "No row has the environment 'drug '",
+        ),
+        ({"environment": np.repeat([1, 2], 20), "interventions": {2: ["a"], "02": ["b"]}}, "environment '2' twice"),
         ({"environment": SITES, "interventions": {"drug": ["c"]}}, "acts on c in 'drug', which are no columns"),
         ({"environment": SITES, "interventions": {"drug": "b"}}, "must give a list of column names for 'drug'"),
         ({"environment": SITES, "interventions": {"drug": ("soft", "b")}}, "must give a list of column names"),

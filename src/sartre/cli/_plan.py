@@ -40,7 +40,8 @@ def plan(  # noqa: PLR0913 - one argument per option
 
     The start of the program counts, and so does the compilation of its loops, unless they are cached on this machine.
     Only the beginning of a long text file is read, and its number of rows is estimated. The range covers graphs of
-    different density. The estimates are based on measurements and are scaled to the speed of this machine.
+    different density. The estimates are based on measurements and are scaled to the speed of this machine. They do not
+    count environments, interventions and groups.
 
     Example: sartre plan cells.csv --order SCORE --jobs 4
     """

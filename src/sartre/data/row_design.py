@@ -7,7 +7,7 @@ explain any variable, and nothing explains the indicator. Rows of one group (a p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,7 +39,10 @@ class RowDesign:
     reference : str
         The environment without an indicator; empty if there are no environments.
     shifted : boolean array of shape (k, d)
-        Which variables an environment is known to shift (soft interventions).
+        Which variables an environment is known to shift (soft interventions), relative to the reference: what is
+        shifted there is shifted the other way in all others.
+    complete : boolean array of shape (k,)
+        In which environments all that is acted on is known.
     groups : array of ints, shape (n,), or None
         The group of every row.
     is_indicator, forms_pairs : boolean arrays of shape (d,)
@@ -52,6 +55,7 @@ class RowDesign:
     environments: tuple[str, ...]
     reference: str
     shifted: NDArray[np.bool_]
+    complete: NDArray[np.bool_]
     groups: NDArray[np.intp] | None
     is_indicator: NDArray[np.bool_]
     forms_pairs: NDArray[np.bool_]
@@ -83,6 +87,30 @@ class RowDesign:
         """In which environments something is known to be acted on, shape (k,)."""
         set_in = self.indicators.T @ self.acted.any(axis=1) > 0
         return set_in | self.shifted.any(axis=1)
+
+    @property
+    def single_targets(self) -> dict[str, int]:
+        """The environments that are known to act on one variable only, and which; none if the reference is one."""
+        labels = self.labels
+        acted_in = [self.acted[labels == name].any(axis=0) for name in (*self.environments, self.reference)]
+        if acted_in.pop().any():
+            return {}
+        found = zip(self.environments, acted_in, self.shifted, self.complete, strict=True)
+        targets = {name: np.flatnonzero(own | shifted) for name, own, shifted, complete in found if complete}
+        return {name: int(columns[0]) for name, columns in targets.items() if len(columns) == 1}
+
+    @property
+    def offered(self) -> NDArray[np.bool_]:
+        """Which environment may act directly on which variable, as far as an order is concerned, shape (k, d).
+
+        If it is known what an environment acts on, it acts on nothing else: otherwise its indicator would explain away
+        what acting on a cause does to its effects, which is what tells them apart.
+        """
+        return ~self.complete[:, None] | self.shifted
+
+    def with_side_effects(self, environments: Collection[str]) -> RowDesign:
+        """Return the design in which some environments may act on more than is known."""
+        return replace(self, complete=self.complete & ~np.isin(self.environments, list(environments)))
 
     def leaving_out(self, shifts: Iterable[tuple[str, int]]) -> RowDesign:
         """Return the design in which environments are taken to set what they shift: (environment, column) pairs.
@@ -196,7 +224,8 @@ def read_design(
         return None
     n, d = values.shape
     acted, indicators = np.zeros((n, d), dtype=bool), np.empty((n, 0))
-    environments, reference, shifted = (), "", np.zeros((0, d), dtype=bool)
+    environments, reference = (), ""
+    shifted, complete = np.zeros((0, d), dtype=bool), np.zeros(0, dtype=bool)
     if environment is not None:
         labels = _labels("environment", environment, n)
         targets = _targets({} if interventions is None else interventions, labels, names)
@@ -205,6 +234,8 @@ def read_design(
         indicators = (labels[:, None] == np.array(environments, dtype=object)).astype(np.float64)
         shifted = np.array([[(SOFT, name) in targets.get(e, ()) for name in names] for e in environments], dtype=bool)
         shifted = shifted.reshape(len(environments), d)
+        shifted |= [(SOFT, name) in targets.get(reference, ()) for name in names]  # relative to it all others are
+        complete = np.array([bool(targets.get(e)) for e in environments], dtype=bool)
         for label, actions in targets.items():
             columns = [names.index(name) for kind, name in actions if kind == PERFECT]
             acted[np.ix_(labels == label, columns)] = True
@@ -216,7 +247,7 @@ def read_design(
         )
     codes = None if groups is None else _groups(groups, n)
     variables = np.ones(d, dtype=bool)
-    return RowDesign(acted, indicators, environments, reference, shifted, codes, ~variables, variables)
+    return RowDesign(acted, indicators, environments, reference, shifted, complete, codes, ~variables, variables)
 
 
 def _labels(what: str, given: Any, n: int) -> NDArray[Any]:
@@ -265,9 +296,9 @@ def _targets(
         )
     seen, found = set(labels.tolist()), {}
     for key, given in interventions.items():
-        label = as_text(key)
-        if label not in seen:
-            raise ValueError(f"No row has the environment {label!r} of 'interventions'. There are {listed(seen)}.")
+        label = _label_meant(as_text(key), seen)
+        if label in found:
+            raise ValueError(f"'interventions' names the environment {label!r} twice. Give all of its targets at once.")
         kind, targets = PERFECT, given
         if isinstance(given, tuple) and len(given) == 2 and given[0] in (SOFT, PERFECT) and given[0] not in names:
             kind, targets = given
@@ -283,6 +314,21 @@ def _targets(
             )
         found[label] = tuple((kind, str(name)) for name in targets)
     return found
+
+
+def _label_meant(name: str, labels: Collection[str]) -> str:
+    """Return the label that is named: the same text or, if there is only one such, the same number, as 01 and 1 are."""
+    same = [name] if name in labels else [label for label in labels if _number(label) == _number(name) is not None]
+    if len(same) != 1:
+        raise ValueError(f"No row has the environment {name!r} of 'interventions'. There are {listed(sorted(labels))}.")
+    return same[0]
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _environments(

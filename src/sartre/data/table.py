@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -173,6 +173,10 @@ class Table:
             return self
         places = [(environment, self.names.index(name)) for environment, name in pairs]
         return replace(self, design=self.design.leaving_out(places))
+
+    def with_side_effects(self, environments: Collection[str]) -> Table:
+        """Return the table in which some environments may act on more than is known."""
+        return self if self.design is None else replace(self, design=self.design.with_side_effects(environments))
 
     def responses(self, j: int) -> list[NDArray[np.float64]]:
         """Return the responses of a column without missing values: itself or, if it is nominal, its indicators.

@@ -10,6 +10,9 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from sartre.data.row_design import RowDesign
+    from sartre.data.table import Table
+
+PLAIN = 0.01  # share of a variable's variance, above which an effect of an environment is not a misfit
 
 
 def replacing(effects: pd.DataFrame | None) -> list[tuple[str, str]]:
@@ -29,6 +32,30 @@ def replacing(effects: pd.DataFrame | None) -> list[tuple[str, str]]:
         return []
     replaced = effects[effects["changes"] != ""]
     return list(dict.fromkeys(replaced[["environment", "variable"]].itertuples(index=False, name=None)))
+
+
+def with_side_effects(effects: pd.DataFrame | None, table: Table) -> set[str]:
+    """Return the environments with one known target that plainly act on another variable, too.
+
+    Weak effects do not count: with many rows the least misfit of a mechanism looks like one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sartre.data.read_design import with_design
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
+    >>> words = np.repeat(["usual", "drug", "diet"], 20), {"drug": ["b"], "diet": ["a"]}
+    >>> rows = [("drug", "c", 0.2, 1e-9, ""), ("diet", "c", 0.001, 1e-5, "")]
+    >>> effects = pd.DataFrame(rows, columns=["environment", "variable", "strength", "p_value", "changes"])
+    >>> with_side_effects(effects, with_design(frame, *words))
+    {'drug'}
+    """
+    if effects is None or table.design is None:
+        return set()
+    targets = {name: table.names[j] for name, j in table.design.single_targets.items()}
+    plain = effects[(effects["strength"] >= PLAIN) & effects["environment"].isin(targets)]
+    pairs = plain[["environment", "variable"]].itertuples(index=False, name=None)
+    return {environment for environment, variable in pairs if variable != targets[environment]}
 
 
 def environments_table(

@@ -6,7 +6,8 @@ are in it than memory allows, for each target those that say most of it beyond t
 variables.
 
 A variable that was set in some rows has inner products of its own, of the other rows. Indicators of environments have
-lines only, and come before everything.
+lines only, and come before everything. Where targets are known, an indicator is offered to what its environment shifts,
+and to nothing else.
 """
 
 from __future__ import annotations
@@ -112,7 +113,8 @@ def blocks_of_rows(
         functions = block_functions(X)
         return X, functions, block_products(X, functions)
     d = X.shape[1]
-    indicators = standardise_columns(design.indicators[:, np.ptp(design.indicators, axis=0) > 0])
+    useful = (np.ptp(design.indicators, axis=0) > 0) & design.offered.any(axis=1)
+    indicators = standardise_columns(design.indicators[:, useful])
     acted = np.hstack([design.acted, np.zeros(indicators.shape, dtype=bool)])
     X = np.asfortranarray(np.hstack([X, indicators]))
     functions = block_functions(X)
@@ -122,6 +124,8 @@ def blocks_of_rows(
         targets[:, j] = 0.0
         targets[rows, j] = standardise(X[rows, j])
     blocks = block_products(targets, functions, n_indicators=X.shape[1] - d)
+    is_own = blocks.first >= d  # the line of an indicator
+    blocks.offered[is_own, :d] = design.offered[useful][blocks.first[is_own] - d]
     own = {j: (_offer_at(rows, targets[rows, j], j, functions, blocks), rows) for j, rows in own_rows.items()}
     return targets, functions, blocks._replace(own=own)
 

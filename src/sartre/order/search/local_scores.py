@@ -163,6 +163,7 @@ class _Tree:
         self._matrix, self._capacity = offer.matrix, offer.n // MAX_SHARE
         self._fitted, self._own, self._n_fitted = np.empty((64, len(self._columns))), np.empty(64), 0
         self.n_bytes = self.matter = 0
+        self._has_gained = np.zeros(len(self._width), dtype=bool)
         inner = (self._matrix[a : a + k, a : a + k].ravel() for a, k in zip(self._start, self._width, strict=True))
         squares = np.concatenate([np.empty(0), *inner])
         cross = offer.cross[self._columns]
@@ -210,7 +211,9 @@ class _Tree:
         gain[taken] = 0.0
         better = np.flatnonzero((gain > 0.0) & (self._width <= self._capacity - len(node.path)))
         node.ways = better[np.argsort(-gain[better], kind="stable")].tolist()
-        self.matter = reduce(or_, (self._bits[place] for place in node.ways), self.matter)
+        new_ways = better[~self._has_gained[better]]
+        self._has_gained[new_ways] = True
+        self.matter = reduce(or_, (self._bits[place] for place in new_ways.tolist()), self.matter)
         self.n_bytes += new.nbytes
         if node.ways:
             self.n_bytes += node.squares.nbytes + node.cross.nbytes

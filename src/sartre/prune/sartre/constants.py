@@ -40,6 +40,7 @@ CHECKED_ROWS = 20_000  # in which a parent that a process removes must make no d
 BRIEF_FIRST_ROWS, BRIEF_ROWS = 400, 800  # the same with joint="auto"
 MOST_COLUMNS = 50  # of a table in which joint="auto" looks for joint effects
 MOST_EVALUATIONS = 1000  # at BRIEF_ROWS, that joint="auto" plans for a table: 3 to 25 seconds
+MOST_WITH_EXPERIMENTS = 4000  # the same where rows come from different environments: all targets of 25 variables
 EVALUATIONS = 6  # per candidate of a target on which a process decides, on average
 LOOKED = 50  # evaluations per target at the first rows, on average
 FEWEST_JOINT_ROWS = 200  # with fewer the process was never tried
@@ -56,6 +57,9 @@ LEFT_OUT_T = 3.0  # t-value, over the rows, of the fall of the squared error tha
 # Rows that repeat another row
 FEWEST_VALUES, FILLED = 20, 0.5  # a column with more values, filling less than half of the steps in its range, is fine
 NEARLY_ALL = 0.95  # share of the distinct rows that must differ for repeats not to be chance
+
+# Rows that differ
+SAMPLED_ROWS = 5000  # of a target's own rows, which decide on it unless an additive model is all there is to it
 
 # Tables with many rows
 MOST_REPEATS = 0.001  # share of repeated rows in the sample above which all rows are not added up

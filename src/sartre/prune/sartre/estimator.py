@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -23,7 +22,7 @@ from sartre.data.row_dependence import dependence_between_rows, warn_about_depen
 from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.data.table import Table
 from sartre.knowledge.masks import check_edges
-from sartre.prune.edges import edge_table, fit_observed
+from sartre.prune.edges import edge_table
 from sartre.prune.sartre.constants import (
     ALL_ROWS,
     BRIEF_ROWS,
@@ -39,6 +38,7 @@ from sartre.prune.sartre.environments import effects_table, split, with_environm
 from sartre.prune.sartre.joint import BRIEF, LOOK_ONLY, THOROUGH, JointEffort, affordable, seconds_of_all
 from sartre.prune.sartre.large import SummedPruning
 from sartre.prune.sartre.paper import PaperPruning
+from sartre.prune.sartre.prepared import Prepared, Target, sizes_of, targets_of
 from sartre.prune.sartre.select import (
     AutomaticPruning,
     expected_false,
@@ -52,40 +52,10 @@ from sartre.steps import Cost, StepTags, with_defaults
 if TYPE_CHECKING:
     from sartre.additive.bases.trees import Embedding
     from sartre.knowledge.masks import OrderedEdges
-    from sartre.prune.edges import PruningMethod, TargetFit
+    from sartre.prune.edges import TargetFit
     from sartre.settings import RandomState
 
 logger = logging.getLogger(__name__)
-
-
-Target: TypeAlias = tuple[int, NDArray[np.intp], NDArray[np.intp]]  # its number, its candidates, the required ones
-
-
-class Prepared(NamedTuple):
-    """What all targets share, the rows it was prepared from, and how many rows each part saw.
-
-    for_rows: prepares the same for some rows of the table; none is needed where no value is missing.
-    """
-
-    method: PruningMethod
-    table: Table
-    rows_seen: dict[str, int]
-    for_rows: Callable[[Table], PruningMethod] | None = None
-
-    def fit(
-        self, target: int, parents: NDArray[np.intp], required: NDArray[np.intp], *known: list[TargetFit]
-    ) -> list[TargetFit]:
-        """Fit a target by what all share or, if it is missing or was set in some rows, by the others."""
-        if self.for_rows is None or len(parents) == 0 or self.table.rows_of(target).all():
-            return self.method.fit(target, parents, required, *known)
-        return fit_observed(self.for_rows, self.table, target, parents, required, *known)
-
-    def with_effort(self, effort: JointEffort) -> Prepared:
-        """Return the same with another effort of the search for joint effects."""
-        method, for_rows = cast("Any", self.method), cast("Any", self.for_rows)
-        return self._replace(
-            method=method.with_effort(effort), for_rows=None if for_rows is None else partial(for_rows, joint=effort)
-        )
 
 
 class SARTRE(BaseEstimator):
@@ -114,6 +84,8 @@ class SARTRE(BaseEstimator):
     tests, or is decided by a process (``joint``), the sample decides on all of its parents.
     With a penalty given as a number, whose graph more rows hardly change, only the sample is used. Tables with
     categories of three levels or more, or with missing values, are the exception: all rows are used for everything.
+    Tables with environments are, too, unless 5,000 of a target's own rows show pairs, a need for robust tests, or a
+    process that decides: then no others are used.
 
     Parameters
     ----------
@@ -134,8 +106,8 @@ class SARTRE(BaseEstimator):
         seven at once, and for those that only stood for a misfit. With True they see 2,000 rows and 25 candidates per
         target at most, and take one second per target of a sparse graph, up to ten of a dense one. ``"auto"``, the
         default, is the same with 800 rows, for targets with at least one parent, and with a budget of 3 to 25 seconds
-        per table, spent on the targets with most to gain; tables of more than 50 columns are left alone. What was left
-        out is in ``notes_``.
+        per table (four times as much with environments), spent on the targets with most to gain; tables of more than 50
+        columns are left alone. What was left out is in ``notes_``.
     device : "cpu" or "cuda"
         With ``penalty="auto"``, where Gaussian processes run; on a GPU they need PyTorch, the extra ``gpu``.
     embedding : Embedding, optional
@@ -361,9 +333,9 @@ class SARTRE(BaseEstimator):
         self, data: Table | Survey, edges: OrderedEdges, values: Sequence[float]
     ) -> tuple[Table, list[list[TargetFit]]]:
         """Return the rows that were used, and each target's results, one per value."""
-        targets = with_environments(data.sample, list(_targets(data.sample, edges)))
+        targets = with_environments(data.sample, list(targets_of(data.sample, edges)))
         if self._automatic():  # every edge is tested at one level, so that the targets have the given one in the mean
-            sizes = _sizes(data.sample, edges)[:, 0]
+            sizes = sizes_of(data.sample, edges)[:, 0]
             values = [value * np.count_nonzero(sizes) / max(int(sizes.sum()), 1) for value in values]
         prepared = (
             self._summed(data, values) if isinstance(data, Survey) else self._prepared(with_indicators(data), values)
@@ -390,7 +362,7 @@ class SARTRE(BaseEstimator):
         n, d = len(prepared.table.values), _n_variables(prepared.table)
         sizes = [int((parents < d).sum()) for _, parents, _ in targets]
         promises = [max((fit.promise for fit in fitted), default=0.0) for fitted in fits]
-        chosen = affordable(promises, sizes)
+        chosen = affordable(promises, sizes, prepared.most_evaluations)
         n_left = sum(promise > 0 for promise in promises) - len(chosen)
         seconds = float(f"{seconds_of_all(promises, sizes, n):.2g}")
         left_out = (
@@ -483,7 +455,7 @@ class SARTRE(BaseEstimator):
             self.adjacency_matrix_[edges.demanded] = 1
         self.edges_ = edge_table(rows, names)
         if self._automatic():
-            (candidates, required), pairs = _sizes(table, edges).T, self._kinds(table)["interactions"]
+            (candidates, required), pairs = sizes_of(table, edges).T, self._kinds(table)["interactions"]
             expected = expected_false(self._level(), pairs=pairs, joint=self._joint() is True)
             holds = dependence_between_rows(table) is None
             self.false_edges_bound_ = expected * int((candidates > required).sum()) if holds else np.nan
@@ -554,17 +526,3 @@ class SARTRE(BaseEstimator):
 def _n_variables(table: Table) -> int:
     """Return the number of columns that are variables, not indicators of environments."""
     return table.shape[1] if table.design is None else int((~table.design.is_indicator).sum())
-
-
-def _targets(table: Table, edges: OrderedEdges) -> Iterator[Target]:
-    """Yield every target with its candidate parents, and the required ones among them; a constant has none."""
-    constant = table.constant
-    for target, parents, required in edges.targets():
-        yield (target, parents[:0], parents[:0]) if constant[target] else (target, parents, required)
-
-
-def _sizes(table: Table, edges: OrderedEdges) -> NDArray[np.intp]:
-    """Return how many candidates say something, and how many of these are required, of every target: shape (d, 2)."""
-    heard = ~table.silent
-    found = [(heard[parents].sum(), heard[required].sum()) for _, parents, required in _targets(table, edges)]
-    return np.array(found, dtype=np.intp).reshape(-1, 2)

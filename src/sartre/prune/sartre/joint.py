@@ -88,7 +88,7 @@ BRIEF = JointEffort(BRIEF_FIRST_ROWS, BRIEF_ROWS)
 LOOK_ONLY = BRIEF._replace(decides=False)
 
 
-def affordable(promises: Sequence[float], n_candidates: Sequence[int]) -> list[int]:
+def affordable(promises: Sequence[float], n_candidates: Sequence[int], most: int = MOST_EVALUATIONS) -> list[int]:
     """Return the targets on which processes may decide within the evaluations of one table, most promising first.
 
     Parameters
@@ -96,6 +96,8 @@ def affordable(promises: Sequence[float], n_candidates: Sequence[int]) -> list[i
     promises : sequence of floats
         Of every target; zero where there is nothing to decide.
     n_candidates : sequence of ints
+    most : int
+        Evaluations.
 
     Examples
     --------
@@ -104,7 +106,7 @@ def affordable(promises: Sequence[float], n_candidates: Sequence[int]) -> list[i
     >>> len(affordable([5.0] * 40, [25] * 40))
     6
     """
-    chosen, left = [], MOST_EVALUATIONS
+    chosen, left = [], most
     for k in sorted(range(len(promises)), key=lambda k: -promises[k]):
         left -= EVALUATIONS * min(n_candidates[k], MOST_JOINT)
         if promises[k] <= 0 or (chosen and left < 0):
