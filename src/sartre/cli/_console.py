@@ -98,10 +98,15 @@ def described(error: Exception) -> tuple[str, int]:
     cache = _damaged_cache(error)
     if cache is not None:
         return f"The compiled code in '{cache}' is damaged; delete that folder, and it is compiled again.", BAD_INPUT
-    text = " ".join(str(error).split())
+    text = "\n".join(" ".join(line.split()) for line in _lines(error))
     if isinstance(error, (ValueError, TypeError, OSError, ImportError)):
         return text, BAD_INPUT
     return f"Unexpected {type(error).__name__}: {text}; run again with --debug to see where.", UNEXPECTED
+
+
+def _lines(error: Exception) -> list[str]:
+    """Return the text of an error; only a list of the problems of a table has several lines."""
+    return str(error).splitlines() if hasattr(error, "problems") else [str(error)]
 
 
 def _damaged_cache(error: Exception) -> str | None:
