@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 TRUE, SCORES, CAPS, OURS, CORL = "true", "SCORE", "CaPS", "OrderSearch", "CORL"
 CAM, PYGAM, DAS_, AUTO, EMPTY = "CAM-pruning", peers.PYGAM, "DAS", "SARTRE", "no edges"
 KNOWN, UNKNOWN, POOLED = "targets known", "targets unknown", "pooled"  # the defaults, told more or less about the rows
+MARKS = "OrderSearch + SARTRE, marks"  # the defaults, without joint effects of many parents
 PENALTIES = (0.1, 0.15, 0.2, 0.25, 0.3)
 TIMEOUT = 1800  # seconds allowed for a peer
 TREES = ((1, 8), (5, 4), (5, 8), (5, 16), (10, 8), (20, 8))
@@ -57,7 +58,7 @@ def needs_peers(cell: Cell) -> bool:
 
 def is_costly(cell: Cell) -> bool:
     """Return whether a cell takes a minute or more on ten variables."""
-    return needs_peers(cell) and cell.prune not in (PYGAM, peers.GIES)
+    return needs_peers(cell) and cell.prune not in (PYGAM, peers.GIES, peers.CAMUV)
 
 
 def paper(penalty: float = 0.1) -> str:
@@ -92,6 +93,9 @@ def warm_up(cell: Cell) -> None:
     X, dag = pd.DataFrame(noise, columns=[f"x{j}" for j in range(6)]), Dag(np.zeros((6, 6)))
     if cell.prune in (KNOWN, UNKNOWN, POOLED):
         learn_from_experiment(cell.prune, Experiment(X, dag, np.repeat(["a", "b"], 100), {"b": ["x0"]}), 0)  # pyright: ignore[reportArgumentType]
+        return
+    if cell.prune == MARKS:
+        learn_marks(MARKS, X, 0)
         return
     order = learn_order(cell.order, X, dag, 0)[0] if cell.order else []
     learn_edges(cell.prune, X, order, 0)
@@ -133,6 +137,18 @@ def learn_from_experiment(name: str, experiment: Experiment, seed: int) -> tuple
     model = CausalDiscovery(directions=False, random_state=seed)
     start = process_time()
     adjacency = model.fit(X, **told).graph_.adjacency
+    return adjacency, process_time() - start
+
+
+def learn_marks(name: str, X: pd.DataFrame, seed: int) -> tuple[NDArray[Any], float]:
+    """Return a graph in which pairs that may have a hidden common cause point both ways, and its CPU seconds."""
+    if name == peers.CAMUV:
+        return _by_peer(name, X.to_numpy(), [], seed)
+    start = process_time()
+    model = CausalDiscovery(prune=SARTRE(joint=False), random_state=seed).fit(X)
+    adjacency, place = model.graph_.adjacency.copy(), {one: j for j, one in enumerate(model.graph_.names)}
+    for first, second in model.pdag_.hidden:
+        adjacency[place[second], place[first]] = 1
     return adjacency, process_time() - start
 
 
@@ -188,6 +204,8 @@ def expected_seconds(cells: list[Cell]) -> float:
         UNKNOWN: 40 + 75 * n * d**2,
         POOLED: 10 + 15 * n * d**2,
         peers.GIES: 15 * n * d**2,
+        peers.CAMUV: 120 * n * d**2,
+        MARKS: 2 + 3 * n * d**1.5,
     }
     for cell in cells:
         pruners.setdefault(cell.prune, 3.0 if "forest" in cell.prune or "boosting" in cell.prune else 0.02 * d**2)

@@ -1,4 +1,4 @@
-"""Peers in a separate environment: pyGAM's CAM-pruning, causal-learn's BOSS, GIES, and four methods of gCastle.
+"""Peers in a separate environment: pyGAM, causal-learn's BOSS, GIES, lingam's CAMUV, and four methods of gCastle.
 
     environment()                                    # once, before any run: creates .venv-peers (needs a package index)
     adjacency, seconds, reason = run("NOTEARS", X, seed=0, timeout=300)
@@ -9,8 +9,9 @@ are too small, as its authors warn. BOSS (Andrews et al., NeurIPS 2023) of causa
 by the BIC with its default penalty; an edge of its graph that may point either way points both ways. GIES (Hauser and
 Buehlmann, JMLR 2012) of the package gies (0.0.3) writes such edges in the same way. It scores linear models of rows
 from several environments by the BIC, leaves rows out of the model of a variable that was set in them, and centres each
-environment separately; it has no soft interventions. gCastle (1.0.4) runs with its defaults, which are those of the
-methods' authors except as stated here, on columns that are not standardised:
+environment separately; it has no soft interventions. CAMUV (Maeda and Shimizu, UAI 2021) of lingam (1.13.0) runs with
+its defaults; a pair that it marks as having a hidden common cause points both ways. gCastle (1.0.4) runs with its
+defaults, which are those of the methods' authors except as stated here, on columns that are not standardised:
 
 - NOTEARS (linear; Zheng et al., NeurIPS 2018): l1 penalty 0.1, weights under 0.3 dropped.
 - NOTEARS-MLP (Zheng et al., AISTATS 2020): one hidden layer of 10 units, l1 and l2 penalties 0.01, norms under 0.3
@@ -53,7 +54,7 @@ ITERATIONS = 60  # of CORL order; they take about two minutes of CPU time at 10 
 SCORED_ROWS = 500  # number of rows to which CORL order fits its Gaussian processes
 # gCastle updates its best order only at iteration 1 and at multiples of lambda_iter_num (500 by default), so with fewer
 # iterations it would return the first order. Hence lambda_iter_num is set below.
-PYGAM, CORL_ORDER, GIES = "CAM-pruning by pyGAM", "CORL order", "GIES"
+PYGAM, CORL_ORDER, GIES, CAMUV = "CAM-pruning by pyGAM", "CORL order", "GIES", "CAMUV"
 SETTINGS: dict[str, dict[str, Any]] = {
     PYGAM: {"alpha": 0.001, "n_splines": 10},
     "BOSS": {"score_func": "local_score_BIC_from_cov"},
@@ -62,6 +63,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "GraN-DAG": {},
     CORL_ORDER: {"iteration": ITERATIONS, "lambda_iter_num": ITERATIONS, "rows": SCORED_ROWS},
     GIES: {},
+    CAMUV: {},
 }
 SECONDS: dict[str, float] = {"NOTEARS": 2.0, "NOTEARS-MLP": 25.0, "GraN-DAG": 55.0}  # at 10 variables and 2000 rows
 FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)  # other signals are crashes of the method

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from experiments import (
     ablations,
     figure_breaks,
+    figure_hidden,
     figure_highdim,
     figure_mixed,
     figure_samples,
@@ -37,7 +38,7 @@ STUDIES: dict[str, Study] = {
     module.STUDY.name: module.STUDY
     for module in (
         *(figure_variables, figure_samples, figure_highdim, table_real, figure_mixed, figure_sensitivity),
-        *(ablations, figure_breaks, table_interventions),
+        *(ablations, figure_breaks, table_interventions, figure_hidden),
     )
 }
 logger = logging.getLogger("sartre.reproduce")
@@ -66,7 +67,7 @@ def _left(name: str, trials: int) -> list[Cell]:
 
 def _set_up_peers() -> None:
     """Create the environment of the peers; if this fails, warn and leave the cells that need them for another run."""
-    logger.info("Setting up pyGAM, GIES and gCastle")
+    logger.info("Setting up pyGAM, GIES, CAMUV and gCastle")
     try:
         peers.environment()
     except peers.UnavailableError as error:

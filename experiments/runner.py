@@ -23,12 +23,14 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from experiments import peers
+from experiments.hidden import EFFECTS, compare_marks
 from experiments.methods import (
     PeerFailedError,
     expected_seconds,
     is_costly,
     learn_edges,
     learn_from_experiment,
+    learn_marks,
     learn_order,
     needs_peers,
     warm_up,
@@ -232,6 +234,9 @@ def _measured(orders: Path, cell: Cell, trial: int, drawn: Dataset) -> dict[str,
     if isinstance(drawn, Experiment):
         adjacency, seconds = learn_from_experiment(cell.prune, drawn, FIRST_SEED + trial)
         return {"order_seconds": 0.0, "prune_seconds": seconds} | compare(dag, adjacency)
+    if cell.data.family in EFFECTS:
+        adjacency, seconds = learn_marks(cell.prune, X, FIRST_SEED + trial)
+        return {"order_seconds": 0.0, "prune_seconds": seconds} | compare_marks(drawn, adjacency)
     order, order_seconds = _order(orders, cell, trial, X, dag)
     adjacency, prune_seconds = learn_edges(cell.prune, X, order, FIRST_SEED + trial)
     seconds = {"order_seconds": order_seconds, "prune_seconds": prune_seconds}

@@ -10,6 +10,7 @@ import numpy as np
 
 from experiments.environments import EXPERIMENTS, draw_experiment
 from experiments.fmri import load_fmri
+from experiments.hidden import EFFECTS, draw_confounded
 from sartre.datasets import load_sachs
 from sartre.graph.dag import Dag
 from sartre.simulate import random_dag, simulate
@@ -31,7 +32,8 @@ LEVELS = 5  # number of values of a discrete column
 class Data:
     """Settings that determine how a table is drawn, except the trial. A family may also name a real data set.
 
-    Families of `experiments.environments` are drawn there, as an `Experiment`; they have no other settings.
+    Families of `experiments.environments` are drawn there, as an `Experiment`, and those of `experiments.hidden` there,
+    with `hidden` causes of two or three variables each; they have no other settings.
 
     columns : as drawn, standardised to mean 0 and variance 1, or cut into five values at their quantiles
     hidden : number of common causes of two variables each that are drawn and then left out
@@ -50,6 +52,8 @@ class Data:
         """Return the table of a trial and its true graph."""
         if self.family in EXPERIMENTS:
             return draw_experiment(self.family, self.nodes, self.samples, FIRST_SEED + trial)
+        if self.family in EFFECTS:
+            return draw_confounded(self.family, self.nodes, self.samples, self.hidden, FIRST_SEED + trial)
         X, dag = self._rows(trial) if self.family in REAL else self._simulated(trial)
         if self.columns == "standardised":
             X = (X - X.mean()) / X.std(ddof=0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sartre.discovery import CausalDiscovery
     from sartre.evidence.certificates import certify
+    from sartre.evidence.hidden_causes import hidden_causes
     from sartre.evidence.stability import stability
     from sartre.graph.dag import Dag
     from sartre.graph.pdag import Pdag
@@ -25,6 +26,7 @@ __all__ = [
     "StructuralModel",
     "__version__",
     "certify",
+    "hidden_causes",
     "load",
     "stability",
 ]
@@ -36,6 +38,7 @@ _HOMES = {
     "Pdag": "sartre.graph",
     "StructuralModel": "sartre.scm",
     "certify": "sartre.evidence.certificates",
+    "hidden_causes": "sartre.evidence.hidden_causes",
     "load": "sartre.saving",
     "stability": "sartre.evidence.stability",
 }

@@ -24,6 +24,7 @@ from sartre.data.row_source import Survey, survey, survey_of_table
 from sartre.evidence.diagnostics import Diagnostics, diagnose
 from sartre.evidence.directions import direction_columns
 from sartre.evidence.environments import environments_table
+from sartre.evidence.hidden_causes import HiddenCauses
 from sartre.evidence.shapes import edge_shapes
 from sartre.knowledge.knowledge import constraints
 from sartre.learning import DiscoveryRun, all_or_nothing, check_takes_design
@@ -108,7 +109,13 @@ class CausalDiscovery(BaseEstimator):
         another cause, and hardly on its own), ``"unclear"`` or, for categories, ``"by level"``. It is computed on first
         access.
     pdag_ : Pdag
-        The graph with arrows where directions are decided or known, and lines elsewhere.
+        The graph with arrows where directions are decided or known, and lines elsewhere. Its `hidden` has the edges
+        that are marked in ``hidden_causes_``, and the pairs that `knowledge` says are confounded; it is computed on
+        first access.
+    hidden_causes_ : DataFrame
+        One row per edge for which it can be tested whether a hidden common cause would explain it as well or better:
+        ``first``, ``second``, ``statistic``, ``p_value`` and ``mark`` (`sartre.evidence.hidden_causes`). It is computed
+        on first access.
     environment_effects_ : DataFrame or None
         What environments act on directly, beyond what is known to be set: ``environment``, ``variable``, ``strength``,
         ``p_value`` and ``changes``, the parent whose effect is another one there, or "" for a shift.
@@ -327,9 +334,11 @@ class CausalDiscovery(BaseEstimator):
         run = DiscoveryRun(*steps, constraints(self, table.names), weighs=self.directions)
         run.learn(data, table, seed)
         self.order_step_, self.order_, self.prune_step_ = run.order_step, run.order, run.prune_step
-        self.graph_, self.pdag_, self.adjacency_matrix_ = run.graph, run.pdag, run.prune_step.adjacency_matrix_
+        self.graph_, self.adjacency_matrix_ = run.graph, run.prune_step.adjacency_matrix_
         self._edges, self.environment_effects_ = run.edges, run.environment_effects
         self._table = run.rows_of_mechanisms(table)
+        self._hidden = HiddenCauses(self, self._table)
+        self.pdag_ = run.pdag.with_hidden(self._hidden.pairs)
         seen = findings_of(self.prune_step_).rows_seen or {"prune": len(table.values)}
         self.rows_seen_ = {"order": len(data.sample.values), **seen}
         self.fit_seconds_ = perf_counter() - start
@@ -449,6 +458,14 @@ class CausalDiscovery(BaseEstimator):
         """What the data and the fit say about the assumptions."""
         check_is_fitted(self, "graph_")
         return diagnose(self, self._table)
+
+    @property
+    def hidden_causes_(self) -> pd.DataFrame:
+        """For which edges a hidden common cause would explain what is seen as well or better."""
+        check_is_fitted(self, "graph_")
+        if not hasattr(self, "_hidden"):  # a pickle from before there were marks
+            self._hidden = HiddenCauses(self, self._table)
+        return self._hidden.frame
 
     @cached_property
     def scm_(self) -> StructuralModel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from sartre.evidence.directions import (
 )
 from sartre.evidence.environments import replacing, with_side_effects
 from sartre.evidence.experiments import shown_by_experiments, shown_order
+from sartre.evidence.hidden_causes import unsupported_edges
 from sartre.graph.dag import Dag
 from sartre.knowledge.masks import check_order
 from sartre.prune.edges import edges_of
@@ -130,8 +132,16 @@ class DiscoveryRun:
         self._known.check_order(self.order, type(self._orderer).__name__)
 
     def _prune(self, data: Table | Survey) -> None:
+        """Prune, and once more without edges that nothing but a known common cause supports, until there are none."""
+        known = self._known
+        self._prune_within(data, known)
+        while (unsupported := unsupported_edges(self.graph, self.prune_step, data.sample, known)).any():
+            known = replace(known, forbidden=known.forbidden | unsupported | unsupported.T)
+            self._prune_within(data, known)
+
+    def _prune_within(self, data: Table | Survey, known: Constraints) -> None:
         """Prune the fully connected graph of the order."""
-        forbidden, required, name = self._known.forbidden, self._known.required, type(self._pruner).__name__
+        forbidden, required, name = known.forbidden, known.required, type(self._pruner).__name__
         self.prune_step = fit_within(
             clone(self._pruner),
             data,
@@ -140,7 +150,7 @@ class DiscoveryRun:
             required=required if required.any() else None,
         )
         adjacency = promised(self.prune_step, "adjacency_matrix_")
-        self._known.check_edges(adjacency, name)
+        known.check_edges(adjacency, name)
         self.graph = Dag(adjacency, data.sample.names)
         self.edges = edges_of(promised(self.prune_step, "edges_"), self.graph, name)
         self.environment_effects = findings_of(self.prune_step).environment_effects

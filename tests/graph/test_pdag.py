@@ -99,3 +99,26 @@ def test_a_single_name_is_a_set_of_one():
     dag = Dag.from_edges([("rain", "wet"), ("spr", "wet")])
     assert dag.d_separated("rain", "spr")
     assert not dag.d_separated("rain", "spr", "wet")
+
+
+def test_marks_are_no_edges_and_are_asked_for_once(graph):
+    calls = []
+
+    def found():
+        calls.append(1)
+        return [("b", "c"), ("c", "d")]
+
+    marked = graph.with_hidden(found)
+    assert marked == graph
+    assert hash(marked) == hash(graph)
+    assert repr(marked) == repr(graph)
+    np.testing.assert_array_equal(marked.adjacency, graph.adjacency)
+    assert not calls
+    assert marked.hidden == marked.hidden == {("b", "c"), ("c", "d")}
+    assert len(calls) == 1
+    assert marked.reindex(["d", "c", "b", "a"]).hidden == marked.hidden
+    assert Pdag.from_dict(json.loads(json.dumps(marked.to_dict()))).hidden == marked.hidden
+    assert '"c" <-> "d";' in marked.to_dagitty()
+    assert graph.hidden == set()
+    with pytest.raises(ValueError, match="Got 'a' and 'z'"):
+        graph.with_hidden([("a", "z")])

@@ -320,3 +320,14 @@ def test_a_step_that_cannot_or_does_not_obey_is_named(table):
         CausalDiscovery(order=Careless(), prune=Keeper(), knowledge=Knowledge(forbidden=[("a", "b")])).fit(table)
     with pytest.raises(ValueError, match="Keeper left out the required edge a -> b"):
         CausalDiscovery(order=Careless(), prune=Keeper(0), knowledge=Knowledge(required=[("a", "b")])).fit(table)
+
+
+def test_confounded_pairs_have_no_direction_and_constrain_nothing_else():
+    known = Knowledge(confounded=[("b", "a"), ("a", "b"), ("c", "a")])
+    assert known.confounded == (("a", "b"), ("a", "c"))
+    resolved = known.resolve(["c", "b", "a"])
+    assert resolved.confounded.astype(int).tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+    assert not (resolved.before | resolved.forbidden | resolved.required).any()
+    assert repr(known) == "Knowledge(confounded=[('a', 'b'), ('a', 'c')])"
+    with pytest.raises(ValueError, match="Got 'd' \\(in 'confounded'\\)"):
+        Knowledge(confounded=[("a", "d")]).resolve(["a", "b"])

@@ -26,7 +26,7 @@ ODD = [
 
 def used(text):
     """Return the text with the suggestions switched on, except those that name no columns of the table."""
-    examples = re.compile(r"# (required|forbidden|before|leaves)")
+    examples = re.compile(r"# (required|forbidden|before|leaves|confounded)")
     return "\n".join(re.sub(r"^# ", "", line) for line in text.split("\n") if not examples.match(line))
 
 

@@ -51,8 +51,11 @@ def convert(
                     f"--format must be a GraphFormat. Got {fmt}, which is of type {type(own).__name__}."
                 )
             check_destination(target, source)
-            graph, lines = read_graph(source), lines_of(source)
-            if lines and own.write_lines is not None:
+            graph, lines, hidden = read_graph(source), lines_of(source), hidden_of(source)
+            if hidden and own.write_hidden is not None:
+                arrows = [edge for edge in graph.edges if edge not in lines]
+                write_text_atomically(target, own.write_hidden(graph.names, arrows, lines, hidden))
+            elif lines and own.write_lines is not None:
                 arrows = [edge for edge in graph.edges if edge not in lines]
                 write_text_atomically(target, own.write_lines(graph.names, arrows, lines))
             else:
@@ -78,6 +81,13 @@ def lines_of(source: str) -> list[tuple[str, str]]:
     from sartre import Pdag
 
     return Pdag.read(source).lines if Path(source).is_file() else []
+
+
+def hidden_of(source: str) -> list[tuple[str, str]]:
+    """Return the pairs of a graph file that a hidden common cause may act on."""
+    from sartre import Pdag
+
+    return sorted(Pdag.read(source).hidden) if Path(source).is_file() else []
 
 
 def read_graph(source: str) -> Dag:

@@ -390,6 +390,7 @@ def _document(
         document["interactions"] = _records(findings.interactions)
     if model.environment_effects_ is not None and asked.environment is not None:
         document["environment_effects"] = _records(model.environment_effects_)
+    document["hidden_causes"] = _records(model.hidden_causes_)
     document["diagnostics"] = list(model.diagnostics_.messages)
     document["order"] = [model.graph_.names[j] for j in model.order_]
     if found is not None:

@@ -21,7 +21,7 @@ def reproduce(
         typer.Argument(
             metavar="STUDY...",
             help="figure-variables, figure-samples, figure-highdim, table-real, figure-mixed, figure-sensitivity, "
-            "ablations, figure-breaks, table-interventions, or all.",
+            "ablations, figure-breaks, table-interventions, figure-hidden, or all.",
         ),
     ] = None,
     *,

@@ -13,7 +13,7 @@ from sartre.cli._console import guarded, out, progress
 from sartre.cli._rows import read_targets
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - one argument per option
     *,
     nodes: Annotated[int, typer.Option(help="Number of variables.")] = 10,
     edges: Annotated[int, typer.Option(help="Number of edges.")] = 15,
@@ -32,6 +32,10 @@ def simulate(
     intervened: Annotated[
         int | None, typer.Option(help="Number of rows per environment of --interventions; by default as --samples.")
     ] = None,
+    hidden: Annotated[
+        int, typer.Option(help="Number of common causes of two or three variables each that are not in the table.")
+    ] = 0,
+    hidden_effect: Annotated[str, typer.Option(help="How they act: additive, linear or joint.")] = "additive",
     seed: option.Seed = 0,
     out_folder: option.Out = Path(),
     debug: option.Debug = False,
@@ -55,6 +59,8 @@ def simulate(
                 kinds["interventions"] = read_targets(interventions)
             if intervened is not None:
                 kinds["n_intervened"] = intervened
+            if hidden:
+                kinds |= {"hidden": hidden, "hidden_effect": hidden_effect}
             with made_folder(out_folder):
                 for path in (data_file, truth_file):
                     check_destination(path)
@@ -64,6 +70,8 @@ def simulate(
                     table = table.assign(environment=data.environment)
                 run = {"samples": samples, **kinds, "seed": seed}
                 document = {**dag.to_dict(), "order": dag.topological_order(), "run": run}
+                if data.confounded:
+                    document["confounded"] = sorted(data.confounded)
                 write_texts_atomically(
                     {
                         data_file: csv_text(table),

@@ -37,6 +37,7 @@ def print_summary(learnt: Learnt, out: Console) -> None:
         edges = edges.assign(certified=certified_marks(edges, learnt.document["certificates"]))
     _print_edges(edges, str(asked.graph_file), out)
     _print_environments(model.environment_effects_, str(asked.graph_file), out)
+    _print_hidden(model.hidden_causes_, out)
     for note in [*findings_of(model.prune_step_).notes, *learnt.document["diagnostics"]]:
         out.print(f"- {note}", soft_wrap=True)
     if not learnt.document["diagnostics"]:
@@ -136,6 +137,14 @@ def _print_environments(effects: pd.DataFrame | None, file: str, out: Console) -
     out.print(table)
     if len(effects) > SHOWN_EDGES:
         out.print(f"... and {len(effects) - SHOWN_EDGES} more, in {file}", soft_wrap=True)
+
+
+def _print_hidden(found: pd.DataFrame, out: Console) -> None:
+    """Print for which edges a hidden common cause is as good an explanation."""
+    from sartre.evidence.hidden_causes import marked_pairs, sentences
+
+    for line in sentences(marked_pairs(found)):
+        out.print(_in_one_line(line), soft_wrap=True)
 
 
 def _in_one_line(name: str) -> str:

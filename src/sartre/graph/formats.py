@@ -26,24 +26,30 @@ _DEFAULTS = {"node", "edge", "graph"}  # before brackets these are not variables
 
 
 class Parsed(NamedTuple):
-    """The content of a text: the variables in order of appearance, the edges, and those of them without a direction."""
+    """The content of a text: the variables in order of appearance, the edges, and those of them without a direction.
+
+    hidden: pairs of variables that a hidden common cause may act on.
+    """
 
     names: list[str]
     edges: list[tuple[str, str]]
     lines: Sequence[tuple[str, str]] = ()
+    hidden: Sequence[tuple[str, str]] = ()
 
 
 class GraphFormat(NamedTuple):
     """How graphs are written, ``write(names, edges)``, and read, ``read(text)``.
 
     lists_all: whether the text names variables without an edge. write_lines: ``write_lines(names, arrows, lines)``, if
-    the format knows edges without a direction.
+    the format knows edges without a direction. write_hidden: ``write_hidden(names, arrows, lines, hidden)``, if it also
+    knows hidden common causes.
     """
 
     write: Callable[[Sequence[str], Sequence[tuple[str, str]]], str]
     read: Callable[[str], Parsed]
     lists_all: bool = True
     write_lines: Callable[[Sequence[str], Sequence[tuple[str, str]], Sequence[tuple[str, str]]], str] | None = None
+    write_hidden: Callable[..., str] | None = None
 
 
 class _Language(NamedTuple):
@@ -77,8 +83,15 @@ def write_dot(names: Sequence[str], edges: Iterable[tuple[str, str]], lines: Ite
     return _written("digraph {\n  // " + CONVENTION, quoted, edges, undirected)
 
 
-def write_dagitty(names: Sequence[str], edges: Iterable[tuple[str, str]], lines: Iterable[tuple[str, str]] = ()) -> str:
+def write_dagitty(
+    names: Sequence[str],
+    edges: Iterable[tuple[str, str]],
+    lines: Iterable[tuple[str, str]] = (),
+    hidden: Iterable[tuple[str, str]] = (),
+) -> str:
     """Return a graph in the language of dagitty.net and R's dagitty, which has no comments to state the convention.
+
+    Pairs of variables that a hidden common cause may act on are written as ``<->``.
 
     Examples
     --------
@@ -97,7 +110,8 @@ def write_dagitty(names: Sequence[str], edges: Iterable[tuple[str, str]], lines:
             )
     quoted = {name: '"' + name.replace('"', '\\"') + '"' for name in names}
     undirected = [f"  {quoted[a]} -- {quoted[b]};" for a, b in lines]
-    return _written("pdag {" if undirected else "dag {", quoted, edges, undirected)
+    marked = [f"  {quoted[a]} <-> {quoted[b]};" for a, b in hidden]
+    return _written("pdag {" if undirected else "dag {", quoted, edges, [*undirected, *marked])
 
 
 def write_gml(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
@@ -181,7 +195,9 @@ def from_plain(data: Any) -> Parsed:
         if not (isinstance(edge, dict) and {"source", "target"} <= {*edge}):
             raise ValueError(f"A stored graph must have 'edges' with a source and a target each. Got {edge!r:.40}.")
     lines = [(edge["source"], edge["target"]) for edge in edges if edge.get("direction") in WITHOUT_DIRECTION]
-    return Parsed(nodes, [(edge["source"], edge["target"]) for edge in edges], lines)
+    marks = [mark for mark in data.get("hidden_causes", []) if mark.get("mark")]
+    hidden = [(mark["first"], mark["second"]) for mark in marks]
+    return Parsed(nodes, [(edge["source"], edge["target"]) for edge in edges], lines, hidden)
 
 
 def read_json(text: str) -> Parsed:
@@ -340,7 +356,7 @@ FORMATS = {
     ".gv": GraphFormat(write_dot, read_dot, write_lines=write_dot),
     ".gml": GraphFormat(write_gml, read_gml),
     ".graphml": GraphFormat(write_graphml, read_graphml),
-    ".dagitty": GraphFormat(write_dagitty, read_dagitty, write_lines=write_dagitty),
+    ".dagitty": GraphFormat(write_dagitty, read_dagitty, write_lines=write_dagitty, write_hidden=write_dagitty),
 }
 
 

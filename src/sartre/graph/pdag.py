@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 _REPR_EDGES = 12
+Pairs = Iterable[tuple[str, str]]
 
 
 class Pdag:
@@ -35,6 +36,9 @@ class Pdag:
         Cause first.
     lines : iterable of pairs of names
         Edges whose direction is not decided, either way round.
+    hidden : iterable of pairs of names, or a function that returns one
+        Variables that a hidden common cause may act on. A function is called when `hidden` is first asked for. These
+        pairs are marks, not edges: they are no part of `adjacency`, and graphs that differ in them alone are equal.
 
     Examples
     --------
@@ -55,14 +59,16 @@ class Pdag:
     }
     """
 
-    __slots__ = ("_arrows", "_lines", "_names")
+    __slots__ = ("_arrows", "_hidden", "_lines", "_names")
 
     def __init__(
-        self, names: Sequence[str], arrows: Iterable[tuple[str, str]] = (), lines: Iterable[tuple[str, str]] = ()
+        self, names: Sequence[str], arrows: Pairs = (), lines: Pairs = (), hidden: Pairs | Callable[[], Pairs] = ()
     ) -> None:
         self._names = [str(name) for name in names]
         check_unique(self._names)
         self._arrows, self._lines = ([(str(a), str(b)) for a, b in edges] for edges in (arrows, lines))
+        self._hidden: set[tuple[str, str]] | Callable[[], Pairs]
+        self._hidden = hidden if callable(hidden) else self._checked(hidden)  # pyright: ignore[reportArgumentType]
         self._check_edges()
 
     @classmethod
@@ -94,7 +100,8 @@ class Pdag:
     @classmethod
     def _parsed(cls, parsed: formats.Parsed) -> Pdag:
         lines = dict.fromkeys(parsed.lines)
-        return cls(parsed.names, [edge for edge in dict.fromkeys(parsed.edges) if edge not in lines], lines)
+        arrows = [edge for edge in dict.fromkeys(parsed.edges) if edge not in lines]
+        return cls(parsed.names, arrows, lines, parsed.hidden)
 
     @property
     def names(self) -> list[str]:
@@ -112,6 +119,29 @@ class Pdag:
         return list(self._lines)
 
     @property
+    def hidden(self) -> set[tuple[str, str]]:
+        """The pairs of variables that a hidden common cause may act on; of a learnt edge, the cause is first."""
+        found: Pairs | Callable[[], Pairs] = getattr(self, "_hidden", ())  # older pickles have none
+        if callable(found):
+            found = self._hidden = self._checked(found())
+        return set(found)
+
+    def with_hidden(self, hidden: Pairs | Callable[[], Pairs]) -> Pdag:
+        """Return the same graph with these pairs as `hidden`.
+
+        Examples
+        --------
+        >>> print(Pdag(["a", "b"], arrows=[("a", "b")]).with_hidden([("a", "b")]).to_dagitty(), end="")
+        dag {
+          "a";
+          "b";
+          "a" -> "b";
+          "a" <-> "b";
+        }
+        """
+        return Pdag(self._names, self._arrows, self._lines, hidden)
+
+    @property
     def adjacency(self) -> NDArray[np.uint8]:
         """1 where row -> column; both ways round for a line. Shape (d, d)."""
         matrix = np.zeros((len(self), len(self)), dtype=np.uint8)
@@ -124,7 +154,7 @@ class Pdag:
         """Return the same graph with its variables in another order."""
         if sorted(names) != sorted(self._names):
             raise ValueError(f"'names' must be the variables of this graph, {', '.join(self._names)}. Got {names!r}.")
-        return Pdag(names, self._arrows, self._lines)
+        return Pdag(names, self._arrows, self._lines, getattr(self, "_hidden", ()))
 
     def to_networkx(self) -> nx.DiGraph:
         """Return a networkx graph in which a line is two edges, one each way, as in `adjacency`."""
@@ -162,13 +192,22 @@ class Pdag:
         return formats.write_dot(self._names, self._arrows, self._lines)
 
     def to_dagitty(self) -> str:
-        """Return the graph in the language of dagitty.net and R's dagitty."""
-        return formats.write_dagitty(self._names, self._arrows, self._lines)
+        """Return the graph in the language of dagitty.net and R's dagitty, with ``<->`` for each pair of `hidden`.
+
+        A learnt edge that a hidden cause may explain is written as well: both may be there.
+        """
+        return formats.write_dagitty(self._names, self._arrows, self._lines, sorted(self.hidden))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, ready for JSON."""
-        arrows, lines = ([list(edge) for edge in edges] for edges in (self._arrows, self._lines))
-        return {"convention": formats.CONVENTION, "nodes": self.names, "arrows": arrows, "lines": lines}
+        arrows, lines, hidden = ([list(edge) for edge in edges] for edges in self._all_pairs())
+        return {
+            "convention": formats.CONVENTION,
+            "nodes": self.names,
+            "arrows": arrows,
+            "lines": lines,
+            "hidden": hidden,
+        }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Pdag:
@@ -176,7 +215,19 @@ class Pdag:
         for key in ("nodes", "arrows", "lines"):
             if key not in data:
                 raise ValueError(f"A stored Pdag must have the key '{key}'. Got only {', '.join(data)}.")
-        return cls(data["nodes"], map(tuple, data["arrows"]), map(tuple, data["lines"]))
+        pairs = (map(tuple, data.get(key, ())) for key in ("arrows", "lines", "hidden"))
+        return cls(data["nodes"], *pairs)
+
+    def _all_pairs(self) -> tuple[list[tuple[str, str]], ...]:
+        return self._arrows, self._lines, sorted(self.hidden)
+
+    def _checked(self, hidden: Pairs) -> set[tuple[str, str]]:
+        """Refuse marks on anything but two variables of the graph."""
+        pairs = {(str(a), str(b)) for a, b in hidden}
+        for a, b in sorted(pairs):
+            if a == b or a not in self._names or b not in self._names:
+                raise ValueError(f"'hidden' must name two variables of the graph at a time. Got {a!r} and {b!r}.")
+        return pairs
 
     def _check_edges(self) -> None:
         """Refuse unknown names, pairs that are joined twice, and cycles of arrows."""

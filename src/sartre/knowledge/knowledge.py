@@ -22,13 +22,15 @@ from sartre.settings import suggestion
 class Constraints:
     """Knowledge about the columns of one table, as boolean matrices of shape (d, d).
 
-    before: [earlier, later], transitively closed. forbidden, required: [parent, child].
+    before: [earlier, later], transitively closed. forbidden, required: [parent, child]. confounded: symmetric; the two
+    have a common cause that is not a column.
     """
 
     names: tuple[str, ...]
     before: NDArray[np.bool_]
     forbidden: NDArray[np.bool_]
     required: NDArray[np.bool_]
+    confounded: NDArray[np.bool_]
 
     @property
     def open(self) -> NDArray[np.bool_]:
@@ -84,6 +86,9 @@ class Knowledge:
         The later variable is not a cause, direct or indirect, of the earlier one.
     roots, leaves : lists of names
         Variables without causes, and variables without effects.
+    confounded : pairs (a, b), either way round
+        Variables with a common cause that is not a column. An edge between them is only learnt if the one acts on the
+        other through more than what its own causes leave unexplained; their common cause explains the rest.
 
     Examples
     --------
@@ -101,10 +106,13 @@ class Knowledge:
     before: Iterable[Sequence[str]] = ()
     roots: Iterable[str] = ()
     leaves: Iterable[str] = ()
+    confounded: Iterable[Sequence[str]] = ()
 
     def __post_init__(self) -> None:
-        for key in ("required", "forbidden", "before"):
+        for key in ("required", "forbidden", "before", "confounded"):
             object.__setattr__(self, key, _pairs(key, getattr(self, key)))
+        unordered = {tuple(sorted(pair)) for pair in self.confounded}
+        object.__setattr__(self, "confounded", tuple(sorted(unordered)))
         for key in ("roots", "leaves"):
             object.__setattr__(self, key, _names(key, getattr(self, key)))
         tiers = (_names("tiers", tier) for tier in _listed("tiers", self.tiers, "lists of column names"))
@@ -182,16 +190,18 @@ class Knowledge:
         d = len(names)
         if self == Knowledge():
             nothing = np.broadcast_to(np.False_, (d, d))  # this takes no memory
-            return Constraints(tuple(names), nothing, nothing, nothing)
-        required, forbidden = np.zeros((2, d, d), dtype=bool)
+            return Constraints(tuple(names), nothing, nothing, nothing, nothing)
+        required, forbidden, confounded = np.zeros((3, d, d), dtype=bool)
         roots, leaves = np.zeros((2, d), dtype=bool)
-        for mask, pairs in ((required, self.required), (forbidden, self.forbidden)):
+        named = (required, self.required), (forbidden, self.forbidden), (confounded, self.confounded)
+        for mask, pairs in named:
             for cause, effect in pairs:
                 mask[index[cause], index[effect]] = True
         roots[[index[name] for name in self.roots]] = True
         leaves[[index[name] for name in self.leaves]] = True
         before = _outermost(transitive_closure(self._earlier(index)), roots, leaves)
-        return Constraints(tuple(names), before, forbidden | roots[None, :] | leaves[:, None], required)
+        excluded = forbidden | roots[None, :] | leaves[:, None]
+        return Constraints(tuple(names), before, excluded, required, confounded | confounded.T)
 
     def _mentioned(self) -> Iterable[tuple[str, str]]:
         for field in fields(self):

@@ -32,6 +32,9 @@ OTHERS = """
 ## before: pairs of which the second is no cause, direct or indirect, of the first. leaves: columns without effects.
 # before = [["earlier", "later"]]
 # leaves = ["result"]
+
+## confounded: pairs of columns with a common cause that is not in the table.
+# confounded = [["one", "other"]]
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import pandas as pd
@@ -25,6 +25,9 @@ class Dataset(NamedTuple):
         One column per variable; the columns are ``dag.names``, in that order.
     dag : Dag
         The true graph.
+    confounded : set of pairs of names
+        Variables with a common hidden cause, each pair sorted by name; empty where none was simulated. It is an
+        attribute, not an element of the pair.
 
     Examples
     --------
@@ -37,6 +40,37 @@ class Dataset(NamedTuple):
 
     X: pd.DataFrame
     dag: Dag
+    confounded = frozenset()
+
+
+class Confounded(Dataset):
+    """A data set some of whose variables have common causes that are not in the table; still the pair ``X, dag``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sartre import Dag
+    >>> X = pd.DataFrame({"ice cream": [0.0, 1.0], "drowned": [0.1, 0.9]})
+    >>> summer = Confounded(X, Dag.from_edges([], X.columns), [("ice cream", "drowned")])
+    >>> summer.confounded, len(summer)
+    ({('drowned', 'ice cream')}, 2)
+    """
+
+    confounded: set[tuple[str, str]]
+
+    def __new__(cls, X: pd.DataFrame, dag: Dag, confounded: Iterable[tuple[str, str]]) -> Self:
+        """Make the pair, and attach the confounded pairs."""
+        pair = super().__new__(cls, X, dag)
+        pair.confounded = sorted_pairs(confounded)
+        return pair
+
+    def __getnewargs__(self) -> tuple[Any, ...]:  # for copies and pickles
+        return self.X, self.dag, self.confounded
+
+    # Without this a changed copy would lose the pairs.
+    def _replace(self, **changes: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return a copy with other values of some of X, dag and confounded."""
+        return type(self)(**{name: getattr(self, name) for name in ("X", "dag", "confounded")} | changes)
 
 
 class Experiment(Dataset):
@@ -55,6 +89,8 @@ class Experiment(Dataset):
     interventions : mapping
         By value of `environment`, the list of columns that were set in it, or ``("soft", list)`` for columns that were
         shifted. Environments that are not named are observational.
+    confounded : iterable of pairs of names, optional
+        Variables with a common hidden cause.
 
     Examples
     --------
@@ -74,24 +110,31 @@ class Experiment(Dataset):
 
     environment: pd.Series
     interventions: dict[Any, Any]
+    confounded: set[tuple[str, str]]
 
     def __new__(
-        cls, X: pd.DataFrame, dag: Dag, environment: Sequence[Any] | pd.Series, interventions: Mapping[Any, Any]
+        cls,
+        X: pd.DataFrame,
+        dag: Dag,
+        environment: Sequence[Any] | pd.Series,
+        interventions: Mapping[Any, Any],
+        confounded: Iterable[tuple[str, str]] = (),
     ) -> Self:
         """Make the pair, and attach what was done to its rows."""
         pair = super().__new__(cls, X, dag)
         name = getattr(environment, "name", None) or "environment"
         pair.environment = pd.Series(list(environment), index=X.index, name=name)
         pair.interventions = dict(interventions)
+        pair.confounded = sorted_pairs(confounded)
         return pair
 
     def __getnewargs__(self) -> tuple[Any, ...]:  # for copies and pickles
-        return self.X, self.dag, self.environment, self.interventions
+        return self.X, self.dag, self.environment, self.interventions, self.confounded
 
     # Without this a changed copy would lose the environments.
     def _replace(self, **changes: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return a copy with other values of some of X, dag, environment and interventions."""
-        names = ("X", "dag", "environment", "interventions")
+        """Return a copy with other values of some of X, dag, environment, interventions and confounded."""
+        names = ("X", "dag", "environment", "interventions", "confounded")
         return type(self)(**{name: getattr(self, name) for name in names} | changes)
 
     def __repr__(self) -> str:
@@ -110,3 +153,14 @@ class Experiment(Dataset):
         soft = isinstance(given, tuple) and given[0] == SOFT
         columns = given[1] if isinstance(given, tuple) else given
         return f", {listed(columns)} {'shifted' if soft else 'set'}" if columns else ""
+
+
+def sorted_pairs(pairs: Iterable[Iterable[str]]) -> set[tuple[str, str]]:
+    """Return unordered pairs of names as a set, each sorted.
+
+    Examples
+    --------
+    >>> sorted_pairs([("b", "a"), ("a", "b")])
+    {('a', 'b')}
+    """
+    return {(first, second) for first, second in map(sorted, pairs)}

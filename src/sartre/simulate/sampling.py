@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Any, get_args, overload
 
@@ -13,7 +15,8 @@ from sartre.compute.parallel import blas_threads
 from sartre.data.row_design import SOFT
 from sartre.graph.dag import Dag
 from sartre.settings import check_choice, check_number, seed_of
-from sartre.simulate.dataset import Dataset, Experiment
+from sartre.simulate.dataset import Confounded, Dataset, Experiment
+from sartre.simulate.hidden import DrawnCauses, HiddenEffect, draw_hidden
 from sartre.simulate.interventions import Environments, check_set_to, read_environments
 from sartre.simulate.mechanisms import MechanismName, choose_mechanism, linear
 from sartre.simulate.noise import Noise, unit_noise
@@ -36,6 +39,8 @@ def simulate(
     random_state: RandomState = ...,
     *,
     interventions: None = ...,
+    hidden: int = ...,
+    hidden_effect: HiddenEffect = ...,
 ) -> Dataset: ...
 @overload
 def simulate(
@@ -51,6 +56,8 @@ def simulate(
     n_intervened: int | None = ...,
     set_to: tuple[float, float] = ...,
     shift_by: float = ...,
+    hidden: int = ...,
+    hidden_effect: HiddenEffect = ...,
 ) -> Experiment: ...
 @blas_threads()  # with more threads, rounding would depend on their number
 def simulate(  # noqa: PLR0913 - a simulation has many sides
@@ -66,8 +73,10 @@ def simulate(  # noqa: PLR0913 - a simulation has many sides
     n_intervened: int | None = None,
     set_to: tuple[float, float] = (0.0, 1.0),
     shift_by: float = 2.0,
+    hidden: int = 0,
+    hidden_effect: HiddenEffect = "additive",
 ) -> Dataset:
-    """Sample ``x_j = f_j(parents of j) + noise_j`` for every variable of a graph, and act on variables.
+    """Sample ``x_j = f_j(parents of j) + noise_j`` for every variable of a graph; act on variables, hide causes.
 
     Parameters
     ----------
@@ -116,12 +125,24 @@ def simulate(  # noqa: PLR0913 - a simulation has many sides
         of 0 all of them are equal.
     shift_by : float
         What a soft intervention adds to a variable, in standard deviations of its noise.
+    hidden : int
+        Number of hidden common causes. Each is standard normal, acts on two or three random variables, and is not a
+        column. Values that are set do not depend on it.
+    hidden_effect : {"additive", "linear", "joint"}
+        What each hidden cause does to a variable:
+
+        - ``"additive"``: it adds a draw from a Gaussian process (by random Fourier frequencies), whose standard
+          deviation is 1.5 times that of the variable's noise;
+        - ``"linear"``: it adds a line with the same standard deviation and a random sign;
+        - ``"joint"``: it is one more argument of f_j.
 
     Returns
     -------
     Dataset, or Experiment if there are interventions
-        ``X``, a data frame whose columns are ``dag.names``, and ``dag``. An `Experiment` also has ``environment``, the
-        name of each row's environment (``"observational"`` where nothing is acted on), and ``interventions``.
+        ``X``, a data frame whose columns are ``dag.names``, and ``dag``, the graph of these columns. ``confounded`` is
+        the set of pairs of variables with a common hidden cause, each pair sorted by name. An `Experiment` also has
+        ``environment``, the name of each row's environment (``"observational"`` where nothing is acted on), and
+        ``interventions``.
 
     Examples
     --------
@@ -140,6 +161,8 @@ def simulate(  # noqa: PLR0913 - a simulation has many sides
       drug: 50 rows, c shifted
     >>> experiment.X["b"].groupby(experiment.environment).std().round(1).to_dict()
     {'drug': ..., 'knockdown': 0.1, 'observational': ...}
+    >>> simulate(Dag.from_edges([], ["a", "b"]), 100, hidden=1, random_state=0).confounded
+    {('a', 'b')}
     """
     if not isinstance(dag, Dag):
         raise TypeError(f"The 'dag' parameter of simulate must be a Dag. Got {type(dag).__name__} instead.")
@@ -152,6 +175,7 @@ def simulate(  # noqa: PLR0913 - a simulation has many sides
     scales = _scale_range(OWN_SCALE.get(mechanism, 1.0) if noise_scale is None else noise_scale)
     seed = seed_of("simulate", random_state)
 
+    latent = draw_hidden(hidden, hidden_effect, dag.names, rows, partial(_stream, seed))
     n_draws = dag.n_edges if mechanism == "gp-additive" else len(dag)
     nonlinear = choose_mechanism(mechanism, n_draws, len(rows), rows.n_reference)
     column = {name: j for j, name in enumerate(dag.names)}
@@ -164,30 +188,35 @@ def simulate(  # noqa: PLR0913 - a simulation has many sides
         scale = scales[0] + place * (scales[1] - scales[0])
         later = [(stream, rows.n_intervened) for stream in streams.values()]
         x = scale * unit_noise(noise, parents, rng, later, rows.n_reference)
-        if parents.shape[1]:
-            x += (linear if coin < linear_fraction else nonlinear)(parents, rng)
+        arguments = np.column_stack([parents, latent.beside_parents(name)])
+        if arguments.shape[1]:
+            x += (linear if coin < linear_fraction else nonlinear)(arguments, rng)
+        x += scale * latent.added_to(name, partial(_stream, seed), rows.n_reference)
         for environment, acted, kind in rows.acting_on(name):
             if kind == SOFT:
                 x[acted] += shift_by * scale
             else:
                 x[acted] = value[0] + value[1] * streams[environment].standard_normal(rows.n_intervened)
         X[:, column[name]] = x
-    return _result(pd.DataFrame(X, columns=dag.names), dag, rows)
+    return _result(pd.DataFrame(X, columns=dag.names), dag, rows, latent)
 
 
-def _stream(seed: int, variable: str, environment: str | None = None) -> np.random.Generator:
-    """Return the generator of a variable, or of its noise in an environment; 256, which is no byte, parts the names."""
-    key = (*variable.encode(), *(() if environment is None else (256, *environment.encode())))
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+def _stream(seed: int, *key: str | int) -> np.random.Generator:
+    """Return the generator of a variable, of its noise in an environment, or of a hidden cause.
+
+    256, which is no byte, parts names; numbers above it are what `sartre.simulate.hidden` draws.
+    """
+    first, *others = [list(word.encode()) if isinstance(word, str) else [word] for word in key]
+    flat = chain(first, *([256, *numbers] for numbers in others))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(flat)))
 
 
-def _result(X: pd.DataFrame, dag: Dag, rows: Environments) -> Dataset:
-    """Return a pair, with the environments of its rows if there are any."""
-    return (
-        Experiment(X, dag, pd.Series(rows.labels, name="environment"), rows.described)
-        if rows.actions
-        else Dataset(X, dag)
-    )
+def _result(X: pd.DataFrame, dag: Dag, rows: Environments, latent: DrawnCauses) -> Dataset:
+    """Return a pair, with the environments of its rows and the confounded pairs if there are any."""
+    if rows.actions:
+        labels = pd.Series(rows.labels, name="environment")
+        return Experiment(X, dag, labels, rows.described, latent.confounded)
+    return Confounded(X, dag, latent.confounded) if latent.targets else Dataset(X, dag)
 
 
 def _scale_range(value: Any) -> tuple[float, float]:
