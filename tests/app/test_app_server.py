@@ -12,6 +12,8 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -148,6 +150,13 @@ def test_contradictions_are_explained_in_the_words_of_the_library(program):
         "problem": None,
         "text": 'tiers = [\n    ["rain"],\n    ["river"],\n]\n',
     }
+
+
+def test_the_page_knows_every_kind_of_knowledge():
+    kinds = {field.name for field in fields(Knowledge)}
+    script = (files("sartre.app") / "static" / "store.js").read_text("utf-8")
+    offered = set(re.findall(r'"(\w+)"', re.search(r"KINDS = \[(.*?)\]", script)[1]))
+    assert offered | {"tiers"} == kinds
 
 
 def test_a_file_of_knowledge_that_does_not_fit_is_refused(program):

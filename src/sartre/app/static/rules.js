@@ -2,7 +2,7 @@
 
 import { save, upload } from "./api.js";
 import { byId, html, options, plural, tell } from "./dom.js";
-import { changed, columnsOn, drop, KINDS, on, put, state } from "./store.js";
+import { changed, columnsOn, drop, KINDS, nothing, on, put, state } from "./store.js";
 
 export const WORDS = {
   forbidden: "must not cause",
@@ -10,6 +10,7 @@ export const WORDS = {
   before: "comes before",
   roots: "has no causes",
   leaves: "has no effects",
+  confounded: "shares a hidden cause with",
 };
 const ALONE = new Set(["roots", "leaves"]);
 const MOST_SUGGESTED = 50;
@@ -84,7 +85,7 @@ function rule(kind, item, used) {
 async function read(file) {
   try {
     const { knowledge } = await upload("knowledge", file);
-    state.knowledge = { required: [], forbidden: [], tiers: [], before: [], roots: [], leaves: [], ...knowledge };
+    state.knowledge = { ...nothing(), ...knowledge };
     changed();
     tell(`${file.name} was read: ${plural(state.knowledge.tiers.length, "tier")}, ${plural(KINDS.reduce((sum, kind) => sum + state.knowledge[kind].length, 0), "rule")}.`);
     byId("rule-error").textContent = "";
@@ -95,7 +96,7 @@ async function read(file) {
 
 function clear() {
   const before = structuredClone(state.knowledge);
-  state.knowledge = { required: [], forbidden: [], tiers: [], before: [], roots: [], leaves: [] };
+  state.knowledge = nothing();
   changed();
   tell("All knowledge was cleared.", html("button", { type: "button", onclick: () => { state.knowledge = before; changed(); } }, "Undo"));
 }

@@ -3,8 +3,8 @@
 import { get, send } from "./api.js";
 import { debounced } from "./dom.js";
 
-export const KINDS = ["required", "forbidden", "before", "roots", "leaves"];
-const nothing = () => ({ required: [], forbidden: [], tiers: [], before: [], roots: [], leaves: [] });
+export const KINDS = ["required", "forbidden", "before", "roots", "leaves", "confounded"];
+export const nothing = () => ({ tiers: [], ...Object.fromEntries(KINDS.map((kind) => [kind, []])) });
 
 export const state = {
   table: null,
