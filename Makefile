@@ -11,7 +11,7 @@ FAST_TESTS := tests/additive/test_smoothing.py tests/additive/test_mechanism.py 
   tests/data/test_row_source.py tests/graph tests/knowledge tests/report/test_layout.py tests/report/test_crossings.py tests/test_discovery.py \
   tests/order/test_all_orderers.py tests/prune/test_all_pruners.py tests/prune/sartre/test_row_model.py
 
-.PHONY: help demo test lint format docs build lowest bench bench-accuracy bench-orders clean
+.PHONY: help demo test lint format docs notebooks build lowest bench bench-accuracy bench-orders clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,10 +28,12 @@ demo: $(VENV)/.installed  ## learn a causal graph from the included protein data
 test: $(VENV)/.installed  ## run the tests and the docstring examples
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto tests src/sartre
 
-lint: $(VENV)/.installed  ## check formatting, lint and types
+lint: $(VENV)/.installed  ## check formatting, lint, types and workflows
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright --level error
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --no-progress .github/workflows
 
 format: $(VENV)/.installed  ## reformat the files so that they pass `make lint`
 	$(BIN)/ruff format .
@@ -44,9 +46,13 @@ $(VENV)/.docs: $(VENV)/.installed
 docs: $(VENV)/.docs  ## build the documentation into site/; every warning is an error
 	$(BIN)/python -m mkdocs build --strict  # with --quiet, warnings would not be counted
 
-build: $(VENV)/.installed  ## build the wheel and test it in an empty environment
+notebooks: $(VENV)/.installed  ## write the notebooks of the worked examples from their pages
+	$(BIN)/python docs/worked_examples.py
+
+build: $(VENV)/.installed  ## build the distribution, check it, and test the wheel in an empty environment
 	rm -rf dist $(WHEEL)
 	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
 	$(PYTHON) -m venv $(WHEEL)
 	$(WHEEL)/bin/python -m pip install --quiet dist/sartre-*.whl
 	$(WHEEL)/bin/sartre --version

@@ -4,14 +4,15 @@
     adjacency, seconds, reason = run("NOTEARS", X, seed=0, timeout=300)
     adjacency, seconds, reason = run("GIES", X, seed=0, timeout=300, environments=[(rows, columns_set), ...])
 
-pyGAM uses ten splines per term and keeps edges with p < 0.001; the columns must be in topological order. Its p-values
-are too small, as its authors warn. BOSS (Andrews et al., NeurIPS 2023) of causal-learn (0.1.4.8) scores linear models
-by the BIC with its default penalty; an edge of its graph that may point either way points both ways. GIES (Hauser and
-Buehlmann, JMLR 2012) of the package gies (0.0.3) writes such edges in the same way. It scores linear models of rows
-from several environments by the BIC, leaves rows out of the model of a variable that was set in them, and centres each
-environment separately; it has no soft interventions. CAMUV (Maeda and Shimizu, UAI 2021) of lingam (1.13.0) runs with
-its defaults; a pair that it marks as having a hidden common cause points both ways. gCastle (1.0.4) runs with its
-defaults, which are those of the methods' authors except as stated here, on columns that are not standardised:
+pyGAM uses ten splines per term and keeps edges with p < 0.001, or with p < 0.05, which is the default level of SCORE
+and DAS in dodiscover; the columns must be in topological order. Its p-values are too small, as its authors warn. BOSS
+(Andrews et al., NeurIPS 2023) of causal-learn (0.1.4.8) scores linear models by the BIC with its default penalty; an
+edge of its graph that may point either way points both ways. GIES (Hauser and Buehlmann, JMLR 2012) of the package gies
+(0.0.3) writes such edges in the same way. It scores linear models of rows from several environments by the BIC, leaves
+rows out of the model of a variable that was set in them, and centres each environment separately; it has no soft
+interventions. CAMUV (Maeda and Shimizu, UAI 2021) of lingam (1.13.0) runs with its defaults; a pair that it marks as
+having a hidden common cause points both ways. gCastle (1.0.4) runs with its defaults, which are those of the methods'
+authors except as stated here, on columns that are not standardised:
 
 - NOTEARS (linear; Zheng et al., NeurIPS 2018): l1 penalty 0.1, weights under 0.3 dropped.
 - NOTEARS-MLP (Zheng et al., AISTATS 2020): one hidden layer of 10 units, l1 and l2 penalties 0.01, norms under 0.3
@@ -55,8 +56,10 @@ SCORED_ROWS = 500  # number of rows to which CORL order fits its Gaussian proces
 # gCastle updates its best order only at iteration 1 and at multiples of lambda_iter_num (500 by default), so with fewer
 # iterations it would return the first order. Hence lambda_iter_num is set below.
 PYGAM, CORL_ORDER, GIES, CAMUV = "CAM-pruning by pyGAM", "CORL order", "GIES", "CAMUV"
+PYGAM_LOOSE = f"{PYGAM} at 0.05"
 SETTINGS: dict[str, dict[str, Any]] = {
     PYGAM: {"alpha": 0.001, "n_splines": 10},
+    PYGAM_LOOSE: {"alpha": 0.05, "n_splines": 10},
     "BOSS": {"score_func": "local_score_BIC_from_cov"},
     "NOTEARS": {},
     "NOTEARS-MLP": {},
@@ -122,6 +125,7 @@ def run(
     seed: int,
     timeout: float,
     environments: Sequence[tuple[Sequence[int], Sequence[int]]] | None = None,
+    candidates: NDArray[Any] | None = None,
 ) -> Outcome:
     """Run one method once, in a separate process with one thread.
 
@@ -137,6 +141,8 @@ def run(
         Wall-clock seconds after which the process is stopped.
     environments : sequence of pairs, optional
         GIES only: the rows of each environment, and the columns that were set in them. By default nothing was set.
+    candidates : array of shape (d, d), optional
+        pyGAM only: nonzero where an edge, [parent, child], may be kept. By default all edges of the order.
 
     Returns
     -------
@@ -152,6 +158,8 @@ def run(
         raise ValueError(f"The 'method' parameter of run must be one of {', '.join(SETTINGS)}. Got {method!r} instead.")
     if environments is not None and method != GIES:
         raise ValueError(f"The 'environments' parameter of run is for {GIES} only. Got it with {method!r}.")
+    if candidates is not None and method not in (PYGAM, PYGAM_LOOSE):
+        raise ValueError(f"The 'candidates' parameter of run is for {PYGAM} only. Got it with {method!r}.")
     if not is_ready():
         return _missing(f"{ENVIRONMENT.name} is not there; call environment() first")
     with tempfile.TemporaryDirectory() as name:
@@ -160,6 +168,8 @@ def run(
         task: dict[str, Any] = {"method": method, "seed": seed, "settings": SETTINGS[method]}
         if environments is not None:
             task["environments"] = [[[int(i) for i in rows], [int(j) for j in acted]] for rows, acted in environments]
+        if candidates is not None:
+            task["candidates"] = (np.asarray(candidates) != 0).astype(int).tolist()
         (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
         return _work(folder, timeout)
 

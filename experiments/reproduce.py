@@ -19,6 +19,7 @@ from experiments import (
     page,
     peers,
     runner,
+    table_baselines,
     table_interventions,
     table_real,
 )
@@ -37,7 +38,8 @@ FIGURES = HERE.parent / "docs" / "reproduction"
 STUDIES: dict[str, Study] = {
     module.STUDY.name: module.STUDY
     for module in (
-        *(figure_variables, figure_samples, figure_highdim, table_real, figure_mixed, figure_sensitivity),
+        *(figure_variables, table_baselines, figure_samples, figure_highdim, table_real, figure_mixed),
+        figure_sensitivity,
         *(ablations, figure_breaks, table_interventions, figure_hidden),
     )
 }

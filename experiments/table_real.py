@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from math import isnan
+from typing import TYPE_CHECKING
+
 from experiments import methods
 from experiments.claims import ABOUT, best, mean_of, no_more, together
-from experiments.figure_variables import COMPARED, COSTLY, DAS, OURS, PAPER, PYGAM, faster
+from experiments.figure_variables import COMPARED, COSTLY, DAS, LOOSE, OURS, PAPER, PYGAM, faster
 from experiments.study import Cell, Claim, Data, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
 
 SIZES = {"sachs": (11, 853), "sachs-full": (11, 7466), "fmri": (10, 10_000)}  # columns and rows
 PRINTED = {  # SHD, SID and seconds that the paper prints for 2000 bootstrap rows
@@ -17,6 +25,19 @@ PRINTED = {  # SHD, SID and seconds that the paper prints for 2000 bootstrap row
     ("fmri", PAPER): (12.9, 60.0, 3.18),
 }
 NOTHING = ("", methods.EMPTY)
+SACHS = ("sachs", "sachs-full")
+
+
+def near_what_is_printed(frame: pd.DataFrame) -> list[bool]:
+    """Return whether pyGAM at 0.05 has the paper's SHD on Sachs within a tenth, a reversed edge counted twice."""
+    printed = PRINTED["sachs", PYGAM][0]
+    found = [mean_of("shd_reversed_twice", LOOSE[0], family=one, replace=True)(frame) for one in SACHS]
+    return [abs(shd - printed) <= printed / 10 for shd in found if not isnan(shd)]
+
+
+def of_both(measure: str, method: tuple[str, str]) -> tuple[Callable[[pd.DataFrame], float], ...]:
+    """Return the means of a method on both forms of Sachs, drawn with replacement."""
+    return tuple(mean_of(measure, method, family=one, replace=True) for one in SACHS)
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -29,7 +50,7 @@ def cells(quick: bool) -> list[Cell]:
         most = 400 if quick else 2000
         drawn.append(Data(family, columns, most, columns="standardised", replace=True))
         drawn.append(Data(family, columns, min(most, rows), columns="standardised"))
-    chosen = [Cell(data, *method) for data in drawn for method in (NOTHING, *COMPARED)]
+    chosen = [Cell(data, *method) for data in drawn for method in (NOTHING, *COMPARED, *LOOSE)]
     return chosen + [Cell(data, *method) for data in drawn if data.replace and not quick for method in COSTLY]
 
 
@@ -50,6 +71,23 @@ STUDY = Study(
             together(*(no_more(what, PAPER, other, ABOUT) for what in ("shd", "sid") for other in (PYGAM, DAS))),
             "Not much worse means at most a tenth. Where the empty graph is closer to the truth than all methods, this "
             "says little.",
+        ),
+        Claim(
+            "SCORE with CAM-pruning has the SHD that the paper prints on Sachs, 43.2.",
+            near_what_is_printed,
+            "It has, give or take a tenth, if pyGAM prunes at 0.05 and a reversed edge counts twice; the paper states "
+            "neither.",
+            "It is {:.1f} on Sachs and {:.1f} on Sachs-full; at 0.001 it is {:.1f} and {:.1f}. The SID, with its "
+            "arguments swapped, is {:.1f} and {:.1f}, which is near the 102.4 of the paper. The same explains the "
+            "paper's SHD of SARTRE on Sachs, 22.7 there and {:.1f} here, but not that of DAS: 27.6 there and {:.1f} "
+            "here.",
+            (
+                *of_both("shd_reversed_twice", LOOSE[0]),
+                *of_both("shd_reversed_twice", PYGAM),
+                *of_both("sid_swapped", LOOSE[0]),
+                of_both("shd_reversed_twice", PAPER)[0],
+                of_both("shd_reversed_twice", LOOSE[1])[0],
+            ),
         ),
         Claim(
             "(Ours) The defaults have the best SHD and SID of all, including the empty graph and gCastle's methods.",

@@ -3,7 +3,8 @@
     python worker.py FOLDER
 
 FOLDER holds `data.npy` (n x d) and `task.json`: {"method", "seed", "settings"}, and for GIES also {"environments":
-[[rows, columns that were set in them], ...]} unless all rows are observational. The worker writes `result.json` there:
+[[rows, columns that were set in them], ...]} unless all rows are observational, and for pyGAM {"candidates": d lists of
+d zeros and ones} if not every edge of the order may be kept. The worker writes `result.json` there:
 {"adjacency": d lists of d zeros and ones, A[i][j] = 1 means i -> j; "seconds": CPU seconds of the fit alone}.
 """
 
@@ -28,6 +29,10 @@ def main(folder: Path) -> None:
     X = np.load(folder / "data.npy")
     if task["method"] == "GIES":
         adjacency, seconds = by_gies(X, task.get("environments", [[list(range(len(X))), []]]), **task["settings"])
+    elif "pyGAM" in task["method"]:
+        d = X.shape[1]
+        candidates = np.array(task.get("candidates", np.ones((d, d)).tolist())) != 0
+        adjacency, seconds = by_pygam(X, candidates, **task["settings"])
     else:
         adjacency, seconds = fit(task["method"], X, task["seed"], task["settings"])
     unfinished = folder / "result.part"
@@ -43,7 +48,7 @@ def fit(method: str, X: np.ndarray, seed: int, settings: dict[str, Any]) -> tupl
         return by_camuv(X, **settings)
     if method == "BOSS":
         return by_causal_learn(X, **settings)
-    return by_pygam(X, **settings) if "pyGAM" in method else by_gcastle(method, X, seed, settings)
+    return by_gcastle(method, X, seed, settings)
 
 
 def by_causal_learn(X: np.ndarray, **settings: Any) -> tuple[np.ndarray, float]:
@@ -76,8 +81,8 @@ def by_gies(X: np.ndarray, environments: list[list[list[int]]], **settings: Any)
     return (graph != 0).astype(int), time.process_time() - start
 
 
-def by_pygam(X: np.ndarray, alpha: float, n_splines: int) -> tuple[np.ndarray, float]:
-    """Prune the order of the columns with one additive model per target and one term per predecessor."""
+def by_pygam(X: np.ndarray, candidates: np.ndarray, alpha: float, n_splines: int) -> tuple[np.ndarray, float]:
+    """Prune the order of the columns with one additive model per target and one term per candidate before it."""
     from pygam import LinearGAM, s  # noqa: PLC0415
 
     warnings.simplefilter("ignore")  # pyGAM warns about its own p-values
@@ -85,11 +90,14 @@ def by_pygam(X: np.ndarray, alpha: float, n_splines: int) -> tuple[np.ndarray, f
     start = time.process_time()
     adjacency = np.zeros((X.shape[1], X.shape[1]), dtype=int)
     for target in range(1, X.shape[1]):
+        parents = np.flatnonzero(candidates[:target, target])
+        if not len(parents):
+            continue
         terms = s(0, n_splines=n_splines)
-        for j in range(1, target):
+        for j in range(1, len(parents)):
             terms += s(j, n_splines=n_splines)
-        model = LinearGAM(terms).fit(X[:, :target], X[:, target])
-        adjacency[:target, target] = np.asarray(model.statistics_["p_values"][:target]) < alpha
+        model = LinearGAM(terms).fit(X[:, parents], X[:, target])
+        adjacency[parents, target] = np.asarray(model.statistics_["p_values"][: len(parents)]) < alpha
     return adjacency, time.process_time() - start
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sartre.saving import load
     from sartre.scm import StructuralModel
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "CausalDiscovery",

@@ -27,6 +27,7 @@ from sartre.evidence.environments import replacing, with_side_effects
 from sartre.evidence.experiments import shown_by_experiments, shown_order
 from sartre.evidence.hidden_causes import unsupported_edges
 from sartre.graph.dag import Dag
+from sartre.knowledge.knowledge import warn_about_tiers
 from sartre.knowledge.masks import check_order
 from sartre.prune.edges import edges_of
 from sartre.settings import listed
@@ -78,6 +79,7 @@ class DiscoveryRun:
         warn_about_dependent_rows(table, stacklevel=4)
         tags = tags_of(self._orderer)
         if tags.learns_order:
+            warn_about_tiers(self._known, stacklevel=4)
             _warn_about_categories(table, self._known.before)
         rows, numbers = self._learn_graph(data, scored(imputed(data.sample, seed)))
         weighing = self._weighed(numbers, table.nominal)

@@ -23,7 +23,7 @@ def test_an_unknown_study_is_refused_by_name(monkeypatch):
     monkeypatch.chdir(CLONE)
     result = run("reproduce", "figure-9", "--quick")
     assert result.exit_code == 2
-    assert "There is no study 'figure-9'; choose from figure-variables, figure-samples" in result.stderr
+    assert "There is no study 'figure-9'; choose from figure-variables, table-baselines, " in result.stderr
 
 
 @pytest.fixture

@@ -150,3 +150,14 @@ def test_quick_results_become_figures_and_a_page(tmp_path, monkeypatch):
     before = {file: file.read_bytes() for file in written}
     reproduce.reproduce(["figure-sensitivity", "table-real"], trials=1, jobs=1, quick=True)
     assert {file: file.read_bytes() for file in written} == before
+
+
+def test_the_true_order_is_a_name_and_not_a_truth_value(tmp_path):
+    cells = reproduce.STUDIES["table-baselines"].cells(FULL)
+    rows = [cell.settings() | {"trial": "0", **dict.fromkeys(MEASURES, "1")} for cell in cells]
+    pd.DataFrame(rows).to_csv(tmp_path / "table-baselines.csv", index=False)
+    frame = page.read(tmp_path / "table-baselines.csv")
+    assert set(frame["order"]) == {"true"}
+    text = page.section(reproduce.STUDIES["table-baselines"], frame, "")
+    assert "Not run yet" not in text
+    assert "| true + SARTRE(0.1) |" in text

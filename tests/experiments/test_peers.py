@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from experiments import methods, peers
 from sartre import Dag
 
 ROOT = Path(__file__).parents[2]
@@ -139,9 +141,41 @@ def test_a_worker_that_crashes_is_a_missing_value(gcastle, tmp_path):
 
 def test_an_unknown_method_is_refused_by_name(gcastle):
     with pytest.raises(
-        ValueError, match=r"'method' parameter of run must be one of CAM-pruning by pyGAM, BOSS, NOTEARS, .*Got 'PC'"
+        ValueError, match=r"'method' parameter of run must be one of CAM-pruning by pyGAM, .*BOSS, NOTEARS, .*Got 'PC'"
     ):
         gcastle.run("PC", X, 0, 10)
+
+
+def test_candidates_reach_the_worker_and_are_for_pygam_only(gcastle, tmp_path):
+    (tmp_path / "worker").write_text(f'cp "$3"/* {tmp_path}; exit 1')
+    gcastle.environment()
+    gcastle.run(gcastle.PYGAM_LOOSE, X, 0, 10, candidates=np.array([[False, True], [False, False]]))
+    task = json.loads((tmp_path / "task.json").read_text())
+    assert task["candidates"] == [[0, 1], [0, 0]]
+    assert task["settings"] == {"alpha": 0.05, "n_splines": 10}
+    with pytest.raises(ValueError, match=r"'candidates' .* is for CAM-pruning by pyGAM only\. Got it with 'NOTEARS'"):
+        gcastle.run("NOTEARS", X, 0, 10, candidates=np.ones((2, 2)))
+
+
+def test_das_filters_before_pygam_decides_whatever_the_order_of_the_columns(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(300, 8)), columns=list("abcdefgh"))
+    table["a"] += 2 * np.sin(2 * table["h"])  # in the order h, ..., a, whose last column is the first
+    told = {}
+
+    def run(name, values, seed, timeout, *, environments, candidates):  # noqa: ARG001
+        told.update(name=name, first=values[:, 0], candidates=candidates)
+        return peers.Outcome(np.triu(np.ones((8, 8), dtype=np.uint8), 1) * candidates, 1.0, "")
+
+    monkeypatch.setattr(peers, "run", run)
+    adjacency, seconds = methods.learn_edges(methods.DAS_LOOSE, table, list(range(8))[::-1], 0)
+    assert told["name"] == peers.PYGAM_LOOSE
+    np.testing.assert_array_equal(told["first"], table["h"])
+    assert not np.tril(told["candidates"]).any()
+    assert told["candidates"].sum() < 28
+    assert adjacency[7, 0] == 1
+    assert not np.triu(adjacency).any()
+    assert seconds >= 1.0
 
 
 def test_the_last_iteration_of_corl_is_one_at_which_gcastle_keeps_the_best_order(gcastle):
@@ -174,10 +208,13 @@ def test_pygam_prunes_the_order_of_the_columns():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(300, 3))
     table[:, 2] += 2 * np.sin(2 * table[:, 0])
-    adjacency, seconds, reason = load(ROOT / "experiments" / "peers.py").run("CAM-pruning by pyGAM", table, 0, 300)
+    module = load(ROOT / "experiments" / "peers.py")
+    adjacency, seconds, reason = module.run("CAM-pruning by pyGAM", table, 0, 300)
     assert reason == ""
     assert seconds > 0
     np.testing.assert_array_equal(adjacency, [[0, 0, 1], [0, 0, 0], [0, 0, 0]])
+    allowed = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    assert not module.run("CAM-pruning by pyGAM", table, 0, 300, candidates=allowed).adjacency[0, 2]
 
 
 def has_gcastle():

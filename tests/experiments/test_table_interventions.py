@@ -95,8 +95,8 @@ def test_gies_gets_every_row_once_with_what_was_set_in_it(monkeypatch):
     experiment = draw_experiment(SACHS, 11, 200, 0)
     given = []
 
-    def run(name, X, _, timeout, environments):
-        assert timeout == methods.TIMEOUT
+    def run(name, X, _, timeout, environments, candidates):
+        assert (timeout, candidates) == (methods.TIMEOUT, None)
         given.append((name, X, environments))
         return peers.Outcome(np.zeros((11, 11), dtype=np.uint8), 1.5, "")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from itertools import permutations
 
 import numpy as np
@@ -269,6 +270,35 @@ def test_nothing_known_changes_nothing(table):
     free = CausalDiscovery(prune=CAMPruning()).fit(table)
     empty = CausalDiscovery(prune=CAMPruning(), knowledge=Knowledge()).fit(table)
     pd.testing.assert_frame_equal(free.edges_, empty.edges_)
+
+
+@pytest.mark.parametrize(
+    ("demands", "left_out"),
+    [
+        ({"tiers": [["a"], ["b"]]}, ["c"]),
+        ({"tiers": [["b"]]}, ["a", "c"]),  # a single tier constrains nothing
+        ({"tiers": [["a"], ["b"]], "before": [("a", "c")]}, ["c"]),
+        ({"tiers": [["a"], ["b"]], "before": [("b", "c")]}, []),
+        ({"tiers": [["a"], ["b"]], "roots": ["c"]}, []),
+        ({"tiers": [["a"], ["b"]], "leaves": ["c"]}, []),
+        ({"tiers": [["a", "b", "c"]]}, []),
+        ({"roots": ["a"]}, []),
+    ],
+)
+def test_columns_that_the_tiers_leave_free_are_named(table, demands, left_out):
+    model = CausalDiscovery(prune=CAMPruning(), knowledge=Knowledge(**demands))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model.fit(table)
+    told = [str(one.message) for one in heard if issubclass(one.category, UserWarning)]
+    named = f"leave these columns out: {', '.join(left_out)}. A column in no tier may come anywhere"
+    assert len(told) == bool(left_out)
+    assert all(named in text for text in told)
+
+
+def test_with_a_given_order_the_tiers_need_not_name_every_column(table):
+    given = CausalDiscovery(order=FixedOrder(["a", "b", "c"]), prune=CAMPruning())
+    given.set_params(knowledge=Knowledge(tiers=[["a"], ["b"]])).fit(table)  # any warning would be an error
 
 
 class NoWork(BaseEstimator):

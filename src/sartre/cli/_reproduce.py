@@ -20,8 +20,8 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="STUDY...",
-            help="figure-variables, figure-samples, figure-highdim, table-real, figure-mixed, figure-sensitivity, "
-            "ablations, figure-breaks, table-interventions, figure-hidden, or all.",
+            help="figure-variables, table-baselines, figure-samples, figure-highdim, table-real, figure-mixed, "
+            "figure-sensitivity, ablations, figure-breaks, table-interventions, figure-hidden, or all.",
         ),
     ] = None,
     *,

@@ -21,7 +21,7 @@ from sartre.data.row_dependence import dependence_between_rows
 from sartre.evidence.e_bh import e_bh
 from sartre.evidence.stability import tell_once
 from sartre.graph.dag import Dag
-from sartre.knowledge.knowledge import constraints
+from sartre.knowledge.knowledge import constraints, warn_about_tiers
 from sartre.knowledge.masks import check_order
 from sartre.order import FixedOrder
 from sartre.prune.mechanisms import fit_mechanisms, parent_columns
@@ -237,6 +237,7 @@ def _settled_order(model: Any, table: Table, seed: int) -> tuple[NDArray[np.intp
     units = np.empty(0, dtype=np.intp)
     sample = table
     if tags_of(orderer).learns_order:
+        warn_about_tiers(known, stacklevel=3)
         units = _shuffled(np.arange(table.n_units), seed, 0)[: round(ORDER_SHARE * table.n_units)]
         sample = table.take(table.rows_in(units))
     fitted = fit_within(orderer, sample, before=known.before if known.before.any() else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain, pairwise
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 from sartre.compute.files import reading
 from sartre.graph.paths import find_cycle, transitive_closure
-from sartre.settings import suggestion
+from sartre.settings import listed, suggestion
+
+MOST_NAMED = 30  # columns in a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +26,8 @@ class Constraints:
     """Knowledge about the columns of one table, as boolean matrices of shape (d, d).
 
     before: [earlier, later], transitively closed. forbidden, required: [parent, child]. confounded: symmetric; the two
-    have a common cause that is not a column.
+    have a common cause that is not a column. outside_tiers: the columns whose place beside those of the tiers is not
+    known; empty without tiers.
     """
 
     names: tuple[str, ...]
@@ -31,6 +35,7 @@ class Constraints:
     forbidden: NDArray[np.bool_]
     required: NDArray[np.bool_]
     confounded: NDArray[np.bool_]
+    outside_tiers: tuple[str, ...] = ()
 
     @property
     def open(self) -> NDArray[np.bool_]:
@@ -81,7 +86,8 @@ class Knowledge:
     forbidden : list of pairs (cause, effect)
         Edges that must not be in the graph; an indirect effect is still possible.
     tiers : list of lists of names
-        No variable is a cause, direct or indirect, of one in an earlier tier. Variables in no tier may come anywhere.
+        No variable is a cause, direct or indirect, of one in an earlier tier. Variables in no tier may come anywhere;
+        a fit that learns the order names them in a warning.
     before : list of pairs (earlier, later)
         The later variable is not a cause, direct or indirect, of the earlier one.
     roots, leaves : lists of names
@@ -200,8 +206,8 @@ class Knowledge:
         roots[[index[name] for name in self.roots]] = True
         leaves[[index[name] for name in self.leaves]] = True
         before = _outermost(transitive_closure(self._earlier(index)), roots, leaves)
-        excluded = forbidden | roots[None, :] | leaves[:, None]
-        return Constraints(tuple(names), before, excluded, required, confounded | confounded.T)
+        excluded, confounded = forbidden | roots[None, :] | leaves[:, None], confounded | confounded.T
+        return Constraints(tuple(names), before, excluded, required, confounded, self._outside_tiers(index, before))
 
     def _mentioned(self) -> Iterable[tuple[str, str]]:
         for field in fields(self):
@@ -220,6 +226,12 @@ class Knowledge:
             matrix[np.ix_(past, here)] = True
             past += here
         return matrix
+
+    def _outside_tiers(self, index: dict[str, int], before: NDArray[np.bool_]) -> tuple[str, ...]:
+        """Return the columns in no tier that nothing else puts before or after every column of the tiers."""
+        inside = [index[name] for name in chain.from_iterable(self.tiers)]
+        placed = (before | before.T)[:, inside]
+        return tuple(name for name, j in index.items() if j not in inside and not placed[j].all())
 
     def _check_tiers(self) -> None:
         tier_of: dict[str, int] = {}
@@ -266,6 +278,18 @@ class Knowledge:
             for field in fields(self)
         }
         return f"Knowledge({', '.join(f'{key}={value!r}' for key, value in given.items() if value)})"
+
+
+def warn_about_tiers(known: Constraints, stacklevel: int = 2) -> None:
+    """Warn about the columns in no tier, which may cause those of every tier."""
+    if known.outside_tiers:
+        warnings.warn(
+            f"The tiers of 'knowledge' leave these columns out: {listed(known.outside_tiers, MOST_NAMED)}. A column in "
+            "no tier may come anywhere: it may cause any column of any tier, the first included. Put it in a tier, or "
+            "use 'roots', 'leaves' or 'before', unless this is what you mean.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def constraints(model: Any, names: Sequence[str]) -> Constraints:

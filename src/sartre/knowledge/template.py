@@ -22,7 +22,7 @@ EXPLAINED = """
 ## one #, remove the # and change what follows. This file is never overwritten.
 ##
 ## tiers: no column is a cause, direct or indirect, of one in an earlier tier (by time, for example). Columns may be
-## moved or left out; those in no tier may come anywhere.
+## moved or left out; those in no tier may come anywhere, and a warning names them.
 """
 OTHERS = """
 ## required, forbidden: edges that must, or must not, be in the graph, each from cause to effect.
