@@ -13,3 +13,4 @@ assert sartre.CausalDiscovery(random_state=0).fit(X.iloc[:200, :4]).graph_.names
 page = files("sartre.report")
 needed = ("page.html", *PAGE_SCRIPTS, *PAGE_STYLES)
 assert all((page / name).is_file() for name in needed), "the report's page is missing"
+assert (files("sartre.app") / "static" / "page.html").is_file(), "the app's page is missing"

@@ -35,6 +35,7 @@ ROOMS = [  # each may import from itself and from those before it
     "simulate",
     "datasets",
     "cli",
+    "app",
 ]
 BESIDE = {  # packages outside the method: they import only a few others, and the method does not import them
     "metrics": {"settings", "data", "graph", "knowledge", "additive", "metrics"},
@@ -46,6 +47,7 @@ LATE = {  # imports inside functions that do not point back: they are slow and s
     ("discovery", "report"),
     ("discovery", "saving"),
     ("graph", "report"),
+    ("app", "app"),  # the address is printed before the library is loaded
 }
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from sartre.cli._app import app as app_command
 from sartre.cli._command_line import RememberingGroup
 from sartre.cli._console import BAD_INPUT, EXIT_CODES, err, out
 from sartre.cli._convert import convert
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (discover, prune, effect, plan, evaluate, convert, simulate, methods, reproduce):
+for command in (discover, prune, effect, plan, evaluate, convert, simulate, methods, app_command, reproduce):
     app.command(epilog=EXIT_CODES, cls=SpellingCommand)(command)
 
 

@@ -67,7 +67,7 @@ def guarded(*, debug: bool) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - every failure is reported
         if debug:
             err.print(traceback.format_exc(), soft_wrap=True, end="")
-        sentence, code = _told(error)
+        sentence, code = described(error)
         err.print(f"Error: {sentence}", soft_wrap=True)
         raise typer.Exit(code) from None
 
@@ -86,7 +86,7 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def described(error: Exception) -> tuple[str, int]:
     """Describe a failure in one sentence, and return it with its exit code."""
     if isinstance(error, OSError) and error.errno is not None:
         remedy = _REMEDIES.get(error.errno, "check its name and folder")

@@ -108,6 +108,8 @@ class Learnt:
     truth: Dag | None
     document: dict[str, Any]
     wrote_template: bool
+    original: Table | None  # the table in its own units, where the fitted one was standardised
+    stability: Stability | None
 
 
 def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
@@ -147,10 +149,9 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
         template = {asked.template_file: _template(model)} if new else {}
         stored = {asked.model_file: saved(model, remarks=_remarks(standardized=standardize))}
         write_texts_atomically({asked.graph_file: text, asked.edges_file: _edge_list(edges), **stored, **template})
+        original = data.sample if standardize and not data.sample.missing.any() else None
         if asked.report is not None:
             begin("Writing the report")
-            original = data.sample
-            original = original if standardize and not original.missing.any() else None
             model.report(
                 asked.report,
                 original,
@@ -163,7 +164,15 @@ def learn(asked: Asked, begin: Callable[[str], None]) -> Learnt:
             asked.checkpoint.unlink(missing_ok=True)
     known = truth if truth is not None and set(truth.names) == set(model.graph_.names) else None
     return Learnt(
-        asked=asked, shape=shape, model=model, edges=edges, truth=known, document=document, wrote_template=new
+        asked=asked,
+        shape=shape,
+        model=model,
+        edges=edges,
+        truth=known,
+        document=document,
+        wrote_template=new,
+        original=original,
+        stability=found,
     )
 
 

@@ -33,7 +33,7 @@ def methods(*, as_json: option.Json = False, debug: option.Debug = False) -> Non
     """
     with guarded(debug=debug):
         with progress("Loading the methods"):
-            listed = _listed()
+            listed = listed_methods()
         if as_json:
             typer.echo(json.dumps(listed, indent=2))
             return
@@ -94,7 +94,7 @@ def _look_for_joint_effects(order: Any, prune: Any, effort: str) -> None:
         )
 
 
-def _listed() -> list[dict[str, Any]]:
+def listed_methods() -> list[dict[str, Any]]:
     import sartre.order
     import sartre.prune
     from sartre import CausalDiscovery

@@ -138,7 +138,7 @@ def _by_column(frame: Any) -> list[tuple[str, Any]]:
         check_unique([str(name) for name in frame.columns])
     wrapped = nw.from_native(frame, pass_through=True, eager_only=True)
     if isinstance(wrapped, nw.DataFrame):
-        return [(str(name), wrapped.select(name).to_native()) for name in wrapped.columns]
+        return [(str(column.name), column.to_frame().to_native()) for column in wrapped.iter_columns()]
     table = read_columns(frame, categories=True)
     return _by_column(table)
 

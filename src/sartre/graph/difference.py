@@ -42,10 +42,11 @@ def difference(first: Iterable[tuple[str, str]], second: Iterable[tuple[str, str
     (('a', 'b'),)
     """
     old, new = list(first), list(second)
-    turned = [(a, b) for a, b in old if (b, a) in set(new)]
-    kept = {*old, *((b, a) for a, b in turned)}
+    present = set(new)
+    turned = [(a, b) for a, b in old if (b, a) in present]
+    kept, still = {*old, *((b, a) for a, b in turned)}, {*new, *turned}
     return GraphDifference(
         tuple(edge for edge in new if edge not in kept),
-        tuple(edge for edge in old if edge not in {*new, *turned}),
+        tuple(edge for edge in old if edge not in still),
         tuple(turned),
     )

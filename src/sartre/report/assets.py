@@ -12,7 +12,8 @@ GRAPH_SCRIPTS = (
     "graph_controls.js",
     "graph.js",
 )
-PAGE_SCRIPTS = (*GRAPH_SCRIPTS, "charts.js", "panel.js", "tables.js", "page.js")
+PANEL_SCRIPTS = ("charts.js", "panel.js")
+PAGE_SCRIPTS = (*GRAPH_SCRIPTS, *PANEL_SCRIPTS, "tables.js", "page.js")
 PAGE_STYLES = ("graph.css", "page.css")
 
 
@@ -36,6 +37,17 @@ def graph_style() -> str:
     True
     """
     return _joined(("graph.css",))
+
+
+def panel_script() -> str:
+    """Return what is said of a chosen edge or variable as one script, which defines ``SartrePanel``.
+
+    Examples
+    --------
+    >>> "const SartrePanel" in panel_script()
+    True
+    """
+    return _joined(PANEL_SCRIPTS)
 
 
 def page_script() -> str:

@@ -3,7 +3,7 @@
 // A drawn graph with its controls, for the report and the app.
 //
 //   const view = SartreGraph(element, data, { onNode(i), onEdge(k), onBackground(), onPeek(k) });
-//   view.update(data); view.select({ node: i } | { edge: k } | null); view.hideBelow(strength); view.fit();
+//   view.update(data); view.select({ node: i } | { edge: k } | { edges: [k] } | null); view.hideBelow(strength); view.fit();
 //   view.svg() -> text of an SVG file; view.png() -> Promise of a Blob
 //
 // data = { names, positions: [[x, y]] | null, edges: [{ source, target, strength, direction, hidden, joint, frequency,
@@ -182,6 +182,8 @@ function SartreGraph(element, given, { onNode = () => {}, onEdge = () => {}, onB
     return found;
   }
 
+  const isChosen = (k) => Boolean(chosen) && (chosen.edge === k || Boolean(chosen.edges?.includes(k)));
+
   function paint() {
     const shown = new Set(shownEdges());
     const node = chosen && chosen.node;
@@ -194,16 +196,16 @@ function SartreGraph(element, given, { onNode = () => {}, onEdge = () => {}, onB
     lines.forEach((group, k) => {
       const { source, target } = data.edges[k];
       const marks = {
-        weak: !shown.has(k), chosen: Boolean(chosen) && chosen.edge === k, toward: inside && toward.edges.has(k),
+        weak: !shown.has(k), chosen: isChosen(k), toward: inside && toward.edges.has(k),
         away: inside && away.edges.has(k), direct: inside && [source, target].includes(node),
       };
       for (const [mark, on] of Object.entries(marks)) group.classList.toggle(mark, on);
     });
-    const edge = chosen && data.edges[chosen.edge];
+    const ends = new Set([...lines.keys()].filter(isChosen).flatMap((k) => [data.edges[k].source, data.edges[k].target]));
     nodes.forEach((group, i) => {
       const marks = {
         centre: i === centre && !data.positions, chosen: node === i, ancestor: inside && i !== node && toward.nodes.has(i),
-        descendant: inside && i !== node && away.nodes.has(i), end: Boolean(edge) && [edge.source, edge.target].includes(i), found: found.includes(i),
+        descendant: inside && i !== node && away.nodes.has(i), end: ends.has(i), found: found.includes(i),
       };
       for (const [mark, on] of Object.entries(marks)) group.classList.toggle(mark, on);
       group.setAttribute("aria-pressed", node === i);
@@ -220,7 +222,7 @@ function SartreGraph(element, given, { onNode = () => {}, onEdge = () => {}, onB
   function select(what) {
     chosen = what;
     if (what && !data.positions) {
-      const edge = data.edges[what.edge];
+      const edge = data.edges[what.edge ?? what.edges?.[0]];
       const next = edge ? ([edge.source, edge.target].includes(centre) ? centre : edge.target) : what.node;
       if (Number.isInteger(next) && next !== centre) {
         centre = next;
@@ -261,7 +263,7 @@ function SartreGraph(element, given, { onNode = () => {}, onEdge = () => {}, onB
   function update(next) {
     const same = JSON.stringify(next.names) === JSON.stringify(data.names);
     if (!same) { moved = new Map(); chosen = null; centre = null; threshold = 0; }
-    if (chosen && chosen.edge !== undefined) chosen = null; // edges have other numbers now
+    if (chosen && chosen.node === undefined) chosen = null; // edges have other numbers now
     data = next;
     bar.setEdges(data.edges);
     draw();
