@@ -57,14 +57,8 @@ def edge_rows(
 
 def _hidden_causes(model: CausalDiscovery) -> dict[frozenset[str], float | None]:
     """Return the p-values of the pairs whose link a hidden common cause would explain as well or better."""
-    pairs = getattr(model, "hidden_causes_", None)
-    if pairs is None:
-        return {}
-    return {
-        frozenset((row["first"], row["second"])): number(row.get("p_value"))
-        for row in pairs.to_dict("records")
-        if row["mark"]
-    }
+    rows = model.hidden_causes_.to_dict("records")
+    return {frozenset((row["first"], row["second"])): number(row["p_value"]) for row in rows if row["mark"]}
 
 
 class _Surface(NamedTuple):

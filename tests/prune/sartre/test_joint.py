@@ -11,7 +11,7 @@ from sartre.metrics import shd
 from sartre.order import FixedOrder
 from sartre.prune import DAS, SARTRE
 from sartre.prune.sartre.joint import price_of
-from sartre.report.html import _interactions
+from sartre.report.content_edges import interaction_rows
 from sartre.report.mechanisms import Drawing
 from sartre.simulate import random_dag, simulate
 from sartre.steps import for_resamples
@@ -199,7 +199,7 @@ def test_the_model_uses_the_process_as_its_mechanism(tmp_path):
     )  # 1.0 in truth; that of rows which are left out, not of those that were fitted
     assert model.scm_.do({"a": 1.0, "c": 1.0, "d": 1.0}).sample(300, random_state=0)["y"].mean() > 2.0
     model.report(tmp_path / "report.html", frame)
-    (surface,) = _interactions(model, Drawing.of(model.graph_, as_table(frame), model.mechanisms(frame)))
+    (surface,) = interaction_rows(model, Drawing.of(model.graph_, as_table(frame), model.mechanisms(frame)))
     assert surface["target"] == 4
     assert sorted([surface["first"], surface["second"], *surface["others"]]) == [0, 1, 2]
     assert surface["p_value"] is None
