@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from copy import copy
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -212,10 +213,11 @@ def test_causes_that_act_jointly_are_marked(tmp_path, model, table):
 
 def test_a_possible_hidden_cause_is_marked_on_its_edge_in_either_direction(tmp_path, model, table):
     told = clone_of(model)
-    told.hidden_causes_ = pd.DataFrame(
+    frame = pd.DataFrame(
         [("b", "a", 3.0, 0.25, True), ("c", "d", 9.0, 1e-9, False)],
         columns=["first", "second", "statistic", "p_value", "mark"],
     )
+    told._hidden = SimpleNamespace(frame=frame)
     _, data = report(tmp_path, told, table)
     hidden = {(edge["source"], edge["target"]): edge["hidden_p_value"] for edge in data["edges"] if edge["hidden"]}
     assert hidden == {(0, 1): 0.25}
