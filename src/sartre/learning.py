@@ -72,7 +72,8 @@ class DiscoveryRun:
 
     def __init__(self, orderer: Any, pruner: Any, known: Constraints, *, weighs: bool) -> None:
         self._orderer, self._pruner, self._known, self._weighs = orderer, pruner, known, weighs
-        self._before, self._shown = known.before, np.zeros(known.before.shape)  # and the evidence for it, in nats
+        self._before = known.before
+        self._shown = np.broadcast_to(0.0, known.before.shape)  # the evidence for it, in nats
 
     def learn(self, data: Table | Survey, table: Table, seed: int) -> None:
         """Order, prune and weigh; `table` is what was read, of which the orderer sees the sample of `data`."""

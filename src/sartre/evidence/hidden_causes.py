@@ -143,10 +143,11 @@ def unsupported_edges(graph: Dag, pruner: Any, table: Table, known: Constraints)
     known : Constraints
         Required edges are kept.
     """
+    if not known.confounded.any():
+        return known.confounded
     rests = np.asarray(graph.adjacency, dtype=bool) & known.confounded & ~known.required
-    if rests.any():
-        for (x, y), value in _comparisons(graph, findings_of(pruner), table, rests.copy(), needs_others=False):
-            rests[x, y] = value.lean > -CLEARLY_DIRECT
+    for (x, y), value in _comparisons(graph, findings_of(pruner), table, rests.copy(), needs_others=False):
+        rests[x, y] = value.lean > -CLEARLY_DIRECT
     return rests
 
 
