@@ -25,7 +25,7 @@ def table(tmp_path):
     dose = np.array([0.0, 2.0, -1.0])[site - 1] + rng.normal(size=240)
     answer = np.tanh(dose) + rng.normal(size=240) / 3
     weight = rng.normal(size=240)
-    frame = pd.DataFrame({"site": site, "dose": dose, "answer": answer, "weight": weight}).round(3)
+    frame = pd.DataFrame({"site": site + 1_234_560, "dose": dose, "answer": answer, "weight": weight}).round(3)
     frame.loc[::17, "weight"] = np.nan
     frame.to_csv(tmp_path / "trial.csv", index=False)
     return tmp_path / "trial.csv"

@@ -74,3 +74,14 @@ def test_the_setting_is_checked_and_half_samples_are_silent():
     with pytest.raises(TypeError, match="'verbose' parameter of CausalDiscovery must be an int"):
         model(verbose="loud").fit(X)
     assert for_resamples(model(verbose=1)).verbose == 0
+
+
+def test_two_fits_at_once_leave_logging_as_it_was():
+    logger = logging.getLogger("sartre")
+    before = logger.level, logger.propagate
+    first, second = (progress.progress(name, Console(file=io.StringIO())) for name in "ab")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    assert (logger.level, logger.propagate) == before

@@ -113,3 +113,12 @@ def test_frames_are_read_alike():
     for frame in (pd.DataFrame({"a": range(12), "b": texts}), pl.DataFrame({"a": range(12), "b": texts})):
         with pytest.warns(UserWarning, match=r"b \('\$1,000' is 1000\)"):
             assert as_table(frame).values[:, 1].tolist() == [1000.0 * k for k in range(1, 13)]
+
+
+@pytest.mark.parametrize("texts", [["(-3.98)", "$2"], ["+49 30 100 200"], ["1.10.100", "2.10.300"]], ids=str)
+def test_what_may_be_no_number_is_left_as_text(texts):
+    assert numbers_in(texts) is None
+
+
+def test_a_known_decimal_mark_settles_prices_of_three_decimals():
+    np.testing.assert_array_equal(numbers_in(["$3.976", "$3.459"], decimal="."), [3.976, 3.459])

@@ -1,4 +1,6 @@
+import copy
 import json
+import pickle
 
 import networkx as nx
 import numpy as np
@@ -122,3 +124,19 @@ def test_marks_are_no_edges_and_are_asked_for_once(graph):
     assert graph.hidden == set()
     with pytest.raises(ValueError, match="Got 'a' and 'z'"):
         graph.with_hidden([("a", "z")])
+
+
+def test_marks_come_back_from_dagitty_and_a_pair_is_marked_once(tmp_path):
+    marked = Pdag(["a", "b", "c"], arrows=[("a", "b")], hidden=[("b", "c"), ("c", "b")])
+    assert marked.hidden == {("b", "c")}
+    path = tmp_path / "marked.dagitty"
+    path.write_text(marked.to_dagitty(), encoding="utf-8")
+    assert Pdag.read(path).hidden == {("b", "c")}
+    with pytest.raises(TypeError, match="pairs of names"):
+        Pdag(["a", "b"], hidden=["ab"])
+
+
+def test_a_pickle_holds_marks_and_not_what_computes_them():
+    graph = Pdag(["a", "b"], hidden=lambda: [("a", "b")])
+    assert copy.deepcopy(graph).hidden == {("a", "b")}
+    assert b"lambda" not in pickle.dumps(graph)

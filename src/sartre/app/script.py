@@ -125,7 +125,9 @@ def _categories(names: list[str] | None) -> list[str]:
         return []
     return [
         f"for name in {_formatted(names)}:  # codes of categories",
-        '    table[name] = table[name].map("{:g}".format, na_action="ignore").astype("category")',
+        "    whole = lambda value: int(value) if isinstance(value, float) and value.is_integer() else value",
+        '    levels = table[name].map(lambda value: str(whole(value)), na_action="ignore")',
+        '    table[name] = levels.astype("category")',
     ]
 
 

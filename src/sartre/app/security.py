@@ -58,6 +58,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":  # there are no web sockets
+            await send({"type": "websocket.close"})
             return
 
         async def send_guarded(message: Message) -> None:

@@ -118,7 +118,7 @@ async def _upload(session: Session, request: Request) -> Any:
     task = session.look(place)
     if not await run_in_threadpool(session.adopt, task, place):
         session.discard(place)
-        raise ValueError(task.error or "Reading the table was stopped.")
+        raise ValueError(" ".join([task.error or "Reading the table was stopped.", *task.warnings]))
     return session.document()
 
 
@@ -229,8 +229,9 @@ async def _said(request: Request) -> dict[str, Any]:
     """Return the object that a request holds."""
     try:
         said = json.loads(await _body(request))
+        json.dumps(said, allow_nan=False, ensure_ascii=False).encode()  # what cannot be said again is refused
     except (ValueError, RecursionError):
-        raise ValueError("The request must hold JSON.") from None
+        raise ValueError("The request must hold JSON, of finite numbers.") from None
     if not isinstance(said, dict):
         raise TypeError("The request must hold a JSON object.")
     return said

@@ -40,6 +40,7 @@ def serve(table: str | None, port: int, ready: Callable[[str], None]) -> None:
 
         settings = uvicorn.Config(
             application(Session(table), chosen, token),
+            ws="none",
             log_level="error",
             access_log=False,
             server_header=False,

@@ -16,6 +16,7 @@ from sartre.knowledge.knowledge import Knowledge
 from sartre.knowledge.text import knowledge_text
 
 LONGEST_NAME = 80
+NOT_FILES = ("-", "sachs")  # names that the reader takes for standard input and for a data set
 KNOWLEDGE_FILE = "knowledge.toml"
 _RUN_KEYS = ("order", "prune", "effort", "level", "penalty", "missing", "seed", "stability", "columns", "categorical")
 
@@ -91,7 +92,7 @@ class Session:
             shutil.rmtree(run.folder, ignore_errors=True)
         self.discard(self._place)
         self.runs, self.draft, self._place, self._numbered = [], {}, place, 0
-        self.table = {"name": place.name, "warnings": task.warnings, **task.result}
+        self.table = {"name": place.name.encode("utf-8", "replace").decode(), "warnings": task.warnings, **task.result}
         return True
 
     def document(self) -> dict[str, Any]:
@@ -221,5 +222,6 @@ def plain_name(name: str) -> str:
     """
     last = re.split(r"[/\\]", name)[-1]
     kept = re.sub(r"[^\w .()+-]", "_", last).strip(" .")
-    stem, dot, suffix = kept.rpartition(".")
-    return f"{stem[:LONGEST_NAME]}{dot}{suffix[:LONGEST_NAME]}" or "table"
+    stem, dot, suffix = (part.encode()[:LONGEST_NAME].decode(errors="ignore") for part in kept.rpartition("."))
+    cut = f"{stem}{dot}{suffix}"
+    return f"table{cut}" if cut in ("", *NOT_FILES) else cut

@@ -17,7 +17,8 @@ def typed(context: typer.Context) -> tuple[tuple[str, tuple[str, ...]], ...]:
         if value is None or value is False or source is None or source.name.startswith("DEFAULT"):
             continue
         if parameter.param_type_name == "argument":
-            words.append((name, (str(value),)))
+            text = str(value)
+            words.append((name, (f"./{text}" if text.startswith("-") and text != "-" else text,)))
         elif value is True:
             words.append((name, (parameter.opts[0],)))
         else:

@@ -55,19 +55,39 @@ def progress(first: str, console: Console | None = None) -> Iterator[Callable[[s
     console = Console(stderr=True, markup=False, highlight=False, emoji=False) if console is None else console
     view = Bar(console) if _can_redraw(console) else Lines(console)
     handler = ProgressHandler(view)
-    logger = logging.getLogger("sartre")
-    level, passes_on = logger.level, logger.propagate
-    logger.propagate = passes_on and logger.getEffectiveLevel() <= logging.INFO  # nobody else asked for more messages
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
     try:
-        view.start(first)
-        yield handler.begin
+        with _informed(handler):
+            view.start(first)
+            yield handler.begin
     finally:
         view.stop()
-        logger.setLevel(level)
-        logger.propagate = passes_on
-        logger.removeHandler(handler)
+
+
+_lock = threading.Lock()
+_heard: list[logging.Handler] = []  # by whom the library's records are shown, from any thread
+_before: list[tuple[int, bool]] = []  # level and propagation of the logger before the first of them
+
+
+@contextmanager
+def _informed(handler: logging.Handler) -> Iterator[None]:
+    """Send the library's records to a handler; the last one to leave restores the logger."""
+    logger = logging.getLogger("sartre")
+    with _lock:
+        if not _heard:
+            _before[:] = [(logger.level, logger.propagate)]
+            logger.propagate = logger.propagate and logger.getEffectiveLevel() <= logging.INFO  # others asked for less
+            logger.setLevel(logging.INFO)
+        _heard.append(handler)
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        with _lock:
+            logger.removeHandler(handler)
+            _heard.remove(handler)
+            if not _heard:
+                level, logger.propagate = _before.pop()
+                logger.setLevel(level)
 
 
 class Clock:

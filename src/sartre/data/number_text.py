@@ -34,7 +34,8 @@ class Convention(NamedTuple):
     def pattern(self) -> re.Pattern[str]:
         """Return what a number without a sign looks like."""
         group, decimal = re.escape(self.group), re.escape(self.decimal)
-        grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{2}})*(?:{group}\d{{3}})+|" if self.group else ""
+        grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+|" if self.group else ""
+        grouped += r"[1-9]\d?(?:,\d{2})+,\d{3}|" if self.group == "," else ""  # lakhs and crores
         exponent = r"(?:[eE][-+]?\d+)?"
         return re.compile(rf"(?:{grouped}\d+)(?:{decimal}\d*)?{exponent}|{decimal}\d+{exponent}", re.ASCII)
 
@@ -134,11 +135,11 @@ def _read(texts: list[str], decimal: str | None) -> list[float] | None:
         return None
     cores = [match["number"] for match in matches]
     fitting = [each for each in CONVENTIONS if all(_PATTERNS[each].fullmatch(core) for core in cores)]
-    if symbols:  # prices have no three decimals
+    if decimal is not None and any(each.decimal == decimal for each in fitting):
+        fitting = [each for each in fitting if each.decimal == decimal]
+    elif symbols:  # prices have no three decimals
         fitting = [each for each in fitting if not any(re.search(rf"\{each.decimal}\d{{3}}$", core) for core in cores)]
     readings = {tuple(_value(core, each) for core in cores): each for each in fitting}
-    if len(readings) > 1 and decimal is not None:
-        readings = {values: each for values, each in readings.items() if each.decimal == decimal}
     if len(readings) != 1:
         return None
     (values,) = readings
@@ -147,8 +148,16 @@ def _read(texts: list[str], decimal: str | None) -> list[float] | None:
 
 
 def _is_sound(match: re.Match[str]) -> bool:
-    """Return whether both parentheses are given or none, and at most one sign."""
-    return (match["open"] is None) == (match["close"] is None) and not (match["sign"] and match["inner"])
+    """Return whether both parentheses are given or none, with no sign beside them, and at most one sign.
+
+    A plus before groups that are separated by spaces is that of a telephone number.
+    """
+    signs = [mark for mark in (match["sign"], match["inner"], match["open"]) if mark]
+    return (
+        (match["open"] is None) == (match["close"] is None)
+        and len(signs) <= 1
+        and not ("+" in signs and " " in match["number"])
+    )
 
 
 def _value(core: str, convention: Convention) -> float:

@@ -37,6 +37,7 @@ CLEARLY_DIRECT = (
     2.0  # standard errors by which an edge between confounded variables must be better than their common cause
 )
 CHANGED = 1e-6  # p-value of a change of an effect, in an environment that acts elsewhere, that marks its edge
+FEWEST_ROWS_SET = 30  # in which the cause of an edge was set, for them to speak for it
 FEWEST_ROWS_TESTED, MOST_ROWS_TESTED = 200, 10_000  # with fewer nothing is tested; of more a sample is used
 MOST_COLUMNS_TESTED = 100  # of a table whose edges are tested
 COLUMNS_OF_MARKS = ["first", "second", "statistic", "p_value", "mark"]
@@ -88,8 +89,9 @@ def hidden_causes(model: Any, X: Any) -> pd.DataFrame:
     for edge, statistic in _changed_elsewhere(model, table):
         found[edge] = max(found.get(edge, -np.inf), statistic)
     frame = pd.DataFrame([(names[x], names[y], value) for (x, y), value in found.items()], columns=COLUMNS_OF_MARKS[:3])
-    frame["p_value"] = norm.sf(frame["statistic"].astype(float))
-    frame["mark"] = frame["statistic"].astype(float) > MARKED
+    frame = frame.astype({"statistic": float})
+    frame["p_value"] = norm.sf(frame["statistic"])
+    frame["mark"] = frame["statistic"] > MARKED
     return frame.sort_values("statistic", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -132,8 +134,8 @@ class HiddenCauses:
 def unsupported_edges(graph: Dag, pruner: Any, table: Table, known: Constraints) -> NDArray[np.bool_]:
     """Return which edges between variables with a known common cause rest on this cause alone, shape (d, d).
 
-    An edge x -> y needs more: y must follow x clearly better than what the causes of x leave unexplained of it. Edges
-    that cannot be tested rest on the cause, as far as the data say.
+    An edge x -> y needs more: y must follow x clearly better than what the causes of x leave unexplained of it, or
+    follow x in rows in which x was set. Edges that cannot be tested rest on the cause, as far as the data say.
 
     Parameters
     ----------
@@ -148,7 +150,26 @@ def unsupported_edges(graph: Dag, pruner: Any, table: Table, known: Constraints)
     rests = np.asarray(graph.adjacency, dtype=bool) & known.confounded & ~known.required
     for (x, y), value in _comparisons(graph, findings_of(pruner), table, rests.copy(), needs_others=False):
         rests[x, y] = value.lean > -CLEARLY_DIRECT
+    for x, y in _followed_where_set(graph, findings_of(pruner), table, rests):
+        rests[x, y] = False
     return rests
+
+
+def _followed_where_set(
+    graph: Dag, findings: Findings, table: Table, asked: NDArray[np.bool_]
+) -> list[tuple[int, int]]:
+    """Return those of some edges x -> y whose y clearly follows x where x was set: no hidden cause does that."""
+    if table.design is None:
+        return []
+    parents, pairs = _described(graph, findings, table)
+    found = []
+    for x, y in np.argwhere(asked).tolist():
+        rows = table.design.acted[:, x] & table.rows_of(y) & ~table.missing[:, [x, y, *parents[y]]].any(axis=1)
+        if rows.sum() >= FEWEST_ROWS_SET:
+            kept = table.take(np.flatnonzero(rows))
+            if kept.values[:, x].std() > 0 and Rivals(kept, parents, pairs).advantage(x, y) > CLEARLY_DIRECT:
+                found.append((x, y))
+    return found
 
 
 def _statistics(model: Any, table: Table) -> Iterator[tuple[tuple[int, int], float]]:

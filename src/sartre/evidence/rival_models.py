@@ -113,6 +113,11 @@ class Rivals:
             turned=self._ratio(back - turned),
         )
 
+    def advantage(self, x: int, y: int) -> float:
+        """Return by how many standard errors y is described better with its parent x than without."""
+        others = self._terms(p for p in self._parents[y] if p != x)
+        return self._ratio(self._density(y, (*others, Term(AS_COLUMN, x))) - self._density(y, others))
+
     def _without_curves(self, y: int, others: tuple[Term, ...], residual: Term) -> tuple[Term, ...]:
         """Return the parents of y, with lines only for those parents of x whose curves the residual replaces."""
         common = [term for term in others if term in residual.given]

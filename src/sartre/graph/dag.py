@@ -402,8 +402,16 @@ class Dag:
 
     @classmethod
     def from_dagitty(cls, text: str) -> Dag:
-        """Read DAGitty's ``dag { ... }`` of names and arrows; positions and roles are ignored."""
-        return cls._parsed(formats.read_dagitty(text))
+        """Read DAGitty's ``dag { ... }`` of names and arrows; positions and roles are ignored.
+
+        So is ``<->`` beside an arrow, which marks a possible hidden cause (`Pdag` keeps it).
+        """
+        parsed = formats.read_dagitty(text)
+        joined = {frozenset(edge) for edge in parsed.edges}
+        for first, second in parsed.hidden:
+            if frozenset((first, second)) not in joined:
+                raise ValueError(f"Every edge of a Dag must be '->' or '<-'. Got '{first} <->'.")
+        return cls._parsed(parsed)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, ready for JSON; the convention is spelled out in the result."""

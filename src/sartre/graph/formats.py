@@ -195,7 +195,7 @@ def from_plain(data: Any) -> Parsed:
         if not (isinstance(edge, dict) and {"source", "target"} <= {*edge}):
             raise ValueError(f"A stored graph must have 'edges' with a source and a target each. Got {edge!r:.40}.")
     lines = [(edge["source"], edge["target"]) for edge in edges if edge.get("direction") in WITHOUT_DIRECTION]
-    marks = [mark for mark in data.get("hidden_causes", []) if mark.get("mark")]
+    marks = [mark for mark in data.get("hidden_causes") or [] if isinstance(mark, dict) and mark.get("mark")]
     hidden = [(mark["first"], mark["second"]) for mark in marks]
     return Parsed(nodes, [(edge["source"], edge["target"]) for edge in edges], lines, hidden)
 
@@ -311,13 +311,17 @@ def _parsed(text: str, language: _Language) -> Parsed:
         )
     names: dict[str, None] = {}
     edges: list[tuple[str, str]] = []
+    hidden: list[tuple[str, str]] = []
     place, last = len(head) + 1, len(tokens) - 1
     while place < last:
         chain, place = _statement(tokens, place, language)
         names.update(dict.fromkeys(chain[::2]))
         for near, arrow, far in zip(chain[::2], chain[1::2], chain[2::2], strict=False):
-            edges.append((near, far) if arrow == "->" else (far, near))
-    return Parsed(list(names), edges)
+            if arrow == "<->":
+                hidden.append((near, far))
+            else:
+                edges.append((near, far) if arrow == "->" else (far, near))
+    return Parsed(list(names), edges, hidden=hidden)
 
 
 def _statement(tokens: list[str], place: int, language: _Language) -> tuple[list[str], int]:
@@ -326,7 +330,8 @@ def _statement(tokens: list[str], place: int, language: _Language) -> tuple[list
         return [], place + 3
     chain = [_name(tokens[place], language)]
     place += 1
-    while tokens[place] in ("->", "<-"):
+    arrows = ("->", "<-", "<->") if language is _DAGITTY else ("->", "<-")  # the last one: a hidden common cause
+    while tokens[place] in arrows:
         chain += [tokens[place], _name(tokens[place + 1], language)]
         place += 2
     if tokens[place] in ("--", "<->"):

@@ -218,12 +218,20 @@ class Pdag:
         pairs = (map(tuple, data.get(key, ())) for key in ("arrows", "lines", "hidden"))
         return cls(data["nodes"], *pairs)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Pdag, (self._names, self._arrows, self._lines, self.hidden)  # and not what still computes `hidden`
+
     def _all_pairs(self) -> tuple[list[tuple[str, str]], ...]:
         return self._arrows, self._lines, sorted(self.hidden)
 
     def _checked(self, hidden: Pairs) -> set[tuple[str, str]]:
-        """Refuse marks on anything but two variables of the graph."""
-        pairs = {(str(a), str(b)) for a, b in hidden}
+        """Refuse marks on anything but two variables; of a pair that is given both ways, keep the first."""
+        pairs: set[tuple[str, str]] = set()
+        for pair in hidden:
+            if isinstance(pair, str):
+                raise TypeError(f"'hidden' must hold pairs of names. Got {pair!r}.")
+            a, b = map(str, pair)
+            pairs |= set() if (b, a) in pairs else {(a, b)}
         for a, b in sorted(pairs):
             if a == b or a not in self._names or b not in self._names:
                 raise ValueError(f"'hidden' must name two variables of the graph at a time. Got {a!r} and {b!r}.")

@@ -56,5 +56,5 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, (np.bool_, np.integer, np.floating, float, int)):
         number = value.item() if isinstance(value, np.generic) else value
-        return number if np.isfinite(number) else None
+        return number if np.isfinite(float(number)) else None
     return str(value)

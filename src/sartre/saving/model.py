@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sartre.steps import Mechanism
 
 _FRAMES = ("interactions", "environment_effects")
+MOST_ROWS = 10_000_000  # that a file may claim: effects are computed from as many draws
 
 
 def save(model: CausalDiscovery, path: str | Path, *, include_rows: bool = False, remarks: Iterable[str] = ()) -> None:
@@ -295,7 +296,7 @@ def _summary_of_plain(data: Any, arrays: StoredArrays, names: list[str]) -> Summ
     values = arrays.get(data["values"], (None, d))
     quantiles = arrays.get(data["quantiles"], (d, len(KEPT_QUANTILES)))
     rows, binary = arrays.get(data["rows"], (d,), "i"), arrays.get(data["binary"], (d,), "b")
-    if len(values) == 0 or (rows < 1).any():
+    if len(values) == 0 or (rows < 1).any() or (rows > MOST_ROWS).any():
         raise ValueError("it says nothing of the columns")
     columns = {
         name: ColumnSummary(int(rows[j]), tuple(quantiles[j].tolist()), bool(binary[j])) for j, name in enumerate(names)

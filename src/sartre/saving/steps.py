@@ -80,8 +80,9 @@ def step_of_plain(data: Any) -> Any:
 def _known(name: Any) -> type | None:
     """Return the class of the library with this name; no other code is ever found by a name."""
     for package in map(import_module, PACKAGES):
-        if name in package.__all__:
-            return getattr(package, name)
+        found = getattr(package, name) if name in package.__all__ else None
+        if isinstance(found, type) and hasattr(found, "fit"):
+            return found
     return None
 
 
