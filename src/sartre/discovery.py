@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from sartre.compute.compiling import compilation_logged
 from sartre.compute.progress import progress
 from sartre.data.batches import MISSING_IN_BATCHES
 from sartre.data.checks import MIN_ROWS, as_table
@@ -46,7 +47,7 @@ from sartre.steps import (
 )
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pandas as pd
@@ -307,8 +308,14 @@ class CausalDiscovery(BaseEstimator):
         with all_or_nothing(self), self._progress():
             return self._learn(found, found.sample, 0, start)
 
-    def _progress(self, first: str = "Learning the order") -> AbstractContextManager[Any]:
-        return progress(first) if self.verbose else nullcontext()
+    @contextmanager
+    def _progress(self, first: str = "Learning the order") -> Iterator[None]:
+        """Show progress, if asked for, and say when loops are compiled."""
+        if not self.verbose:
+            yield
+            return
+        with progress(first), compilation_logged():
+            yield
 
     def orderer(self) -> Any:
         """Return the orderer, or the default one if none is set."""

@@ -222,6 +222,6 @@ def plain_name(name: str) -> str:
     """
     last = re.split(r"[/\\]", name)[-1]
     kept = re.sub(r"[^\w .()+-]", "_", last).strip(" .")
-    stem, dot, suffix = (part.encode()[:LONGEST_NAME].decode(errors="ignore") for part in kept.rpartition("."))
+    stem, dot, suffix = (piece.encode()[:LONGEST_NAME].decode(errors="ignore") for piece in kept.rpartition("."))
     cut = f"{stem}{dot}{suffix}"
     return f"table{cut}" if cut in ("", *NOT_FILES) else cut
