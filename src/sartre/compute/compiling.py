@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 logger = logging.getLogger(__name__)
-COMPILE_SECONDS = 18  # of one core, for the loops of the default methods (`sartre discover sachs`, nothing cached)
+COMPILE_SECONDS = 16  # of one core, for the loops of the default methods (`sartre discover sachs`, nothing cached)
 COMPILED_LOOPS = 49  # so many have an entry in the cache afterwards
 COMPILING = f"Compiling for this machine, once (about {round(COMPILE_SECONDS, -1)} s)"
 

@@ -6,13 +6,16 @@ from numba import njit
 
 
 def compiled(**options):
-    """Compile a function, and cache the result on disk if there is a writable folder."""
+    """Compile a function, and cache the result on disk if there is a writable folder.
+
+    Nobody calls it by its address from C, and the wrapper for that would take a tenth of the time of compilation.
+    """
 
     def decorate(function):
         try:
-            return njit(cache=True, nogil=True, **options)(function)
+            return njit(cache=True, nogil=True, no_cfunc_wrapper=True, **options)(function)
         except RuntimeError:  # numba found no writable folder
-            return njit(nogil=True, **options)(function)
+            return njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
 
     return decorate
 

@@ -204,7 +204,9 @@ class OrderSearch(BaseEstimator):
             limit = scores.n_evaluations + effort.evaluations * d
             while exploration.n_vain < effort.escapes * d and scores.n_evaluations < limit:
                 exploration.escape(max(1, round(REVERSALS * d)), rng)
-                logger.info("order: %d of %d escapes in vain", exploration.n_vain, effort.escapes * d)
+                logger.info(
+                    "order: %d escapes in vain, %d at most", exploration.n_vain, effort.escapes * d
+                )  # no estimate
             if effort.polish_rows and self.scale == "standard" and d <= MOST_POLISHED and table.design is None:
                 columns = table.standardized().values[:, varied]
                 exploration.best = polished(columns, exploration.best, before_varied, effort.polish_rows)
