@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from sartre.knowledge.knowledge import Constraints
 
 MARKED = 1.2  # statistic above which an edge is marked; docs/benchmarks.md has false alarms and recall around it
-CLEARLY_DIRECT = (
-    2.0  # standard errors by which an edge between confounded variables must be better than their common cause
-)
+CLEARLY_DIRECT = 2.0  # standard errors by which an edge of confounded variables must be better than their common cause
 CHANGED = 1e-6  # p-value of a change of an effect, in an environment that acts elsewhere, that marks its edge
 FEWEST_ROWS_SET = 30  # in which the cause of an edge was set, for them to speak for it
 FEWEST_ROWS_TESTED, MOST_ROWS_TESTED = 200, 10_000  # with fewer nothing is tested; of more a sample is used

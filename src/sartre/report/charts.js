@@ -85,5 +85,5 @@ const SartreCharts = (() => {
     ];
   }
 
-  return { chart, heatMap };
+  return { chart, heatMap, ticks };
 })();

@@ -5,6 +5,8 @@ import { byId, html, number, options, plural, svg } from "./dom.js";
 import { content, lightUp } from "./look.js";
 import { on, runOf, state } from "./store.js";
 
+const { ticks } = SartreCharts; // of the report
+
 const WIDTH = 560;
 const HEIGHT = 300;
 let names = [];
@@ -85,15 +87,6 @@ function answer(run, cause, outcome, found) {
 function highlight(run, edges) {
   lightUp(run, edges);
   open("look");
-}
-
-function ticks(low, high) {
-  const raw = (high - low) / 4 || 1;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw * 0.8);
-  const found = [];
-  for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-9; v += step) found.push(Math.abs(v) < step / 1e6 ? 0 : v);
-  return found;
 }
 
 function curve(cause, outcome, values) {
