@@ -10,12 +10,13 @@ def compiled(**options):
 
     Nobody calls it by its address from C, and the wrapper for that would take a tenth of the time of compilation.
     """
+    options["no_cfunc_wrapper"] = True
 
     def decorate(function):
         try:
-            return njit(cache=True, nogil=True, no_cfunc_wrapper=True, **options)(function)
+            return njit(cache=True, nogil=True, **options)(function)
         except RuntimeError:  # numba found no writable folder
-            return njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+            return njit(nogil=True, **options)(function)
 
     return decorate
 
